@@ -22,13 +22,11 @@ from bot.infra.feature import Feature, Infra
 from bot.infra.i18n import Translations
 from bot.infra.jobs.chat_jobs import ChatJobs
 from bot.infra.leases.process import ProcessLeases
-from bot.infra.outbox import metrics as outbox_metrics
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.infra.outbox.model import Queue
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.redaction import know_secrets
-from bot.infra.telegram.inbound import metrics as inbox_metrics
 from bot.infra.telegram.inbound.webhook import Webhook, WebhookRegistration
 from bot.infra.telegram.outbound.limiter import Limits as SendLimits
 from bot.infra.telegram.outbound.limiter import SendLimiter
@@ -36,6 +34,7 @@ from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.workers import Wakeup
 from bot.operations.feature import Operations
+from bot.operations.gauges import Gauges
 from bot.operations.monitor import Monitor
 from bot.operations.rules import OperationRules
 from bot.orders.feature import Orders
@@ -86,6 +85,7 @@ class App:
     features: Sequence[Feature]
     orders: Orders
     monitor: Monitor
+    gauges: Gauges
     delivery: OutboxDelivery
     bulk_delivery: OutboxDelivery
     wake_outbox: Wakeup
@@ -150,11 +150,17 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     )
     support = Support(infra, access, staff=staff, orders=orders, rules=create_support_rules(settings))
     operations = Operations(
-        infra, access, bot=application.bot, staff=staff, orders=orders, rules=create_operation_rules(settings)
+        infra,
+        access,
+        bot=application.bot,
+        limiter=limiter,
+        staff=staff,
+        orders=orders,
+        rules=create_operation_rules(settings),
     )
     # This is the order in which a user's data is shown and exported, and in which handlers of one phase are tried.
     built = (users, recipients, orders, checkout, payment_requests, rates, staff, broadcasts, support, operations)
-    features = [declare_infra(infra, limiter), *(each.feature for each in built)]
+    features = [each.feature for each in built]
     infra.features.connect(features)
     readers = RenderContexts(infra)
     renderers = Renderers(
@@ -186,6 +192,7 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         features=features,
         orders=orders,
         monitor=operations.monitor,
+        gauges=operations.gauges,
         delivery=create_delivery(
             leases=leases.chats, queues=(Queue.URGENT, Queue.EDITS, Queue.EXTRA), on_slot_free=wake_outbox.wake_here
         ),
@@ -197,19 +204,6 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         wake_bulk=wake_bulk,
         wake_chats=Wakeup(),
         clock=clock,
-    )
-
-
-def declare_infra(infra: Infra, limiter: SendLimiter) -> Feature:
-    """Return what the infrastructure itself declares, as a feature does."""
-    return Feature(
-        name="infra",
-        gauges=(
-            infra.database.refresh_gauges,
-            limiter.refresh_gauges,
-            partial(inbox_metrics.refresh_gauges, infra.database),
-            partial(outbox_metrics.refresh_gauges, infra.database, infra.clock),
-        ),
     )
 
 
@@ -322,6 +316,7 @@ def create_operation_rules(settings: Settings) -> OperationRules:
         backlog_after=timedelta(seconds=settings.outbox_backlog_seconds),
         shrink_percent=Decimal(str(settings.methods_shrink_percent)),
         poller_silence=compute_poller_silence(settings),
+        overdue_after=timedelta(seconds=settings.stuck_seconds),
         heartbeat_url=settings.heartbeat_url.get_secret_value(),
     )
 

@@ -21,7 +21,6 @@ from bot import updates
 from bot.app import App, build, create_database
 from bot.config import Settings, find_unknown_names
 from bot.core.backoff import FixedWaits
-from bot.infra import metrics
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.fence import is_lease_held
 from bot.infra.db.retry import retry_forever
@@ -114,7 +113,6 @@ async def run(settings: Settings, stop: asyncio.Event, process_id: str | None = 
         key_id=settings.key_id,
         service=settings.service_base_url,
     )
-    metrics.LEADING.set_function(lambda: float(app.leases.lead.is_leading))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(app.database.close)
         stack.push_async_callback(app.client.aclose)

@@ -51,7 +51,7 @@ class WebServers:
 
         self._health = Health(app.database, state, self.lag)
         self.public: Final = server.ReplaceableApp(create_health_app(self._health))
-        metrics = create_metrics_app(app.infra.features.list_gauges())
+        metrics = create_metrics_app(app.gauges.refresh)
         settings = app.settings
         known = (
             _Port("web", "HTTP_HOST, HTTP_PORT", settings.http_host, settings.http_port, self.public),

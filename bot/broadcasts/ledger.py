@@ -3,22 +3,29 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import structlog
+from prometheus_client import Counter as CounterMetric
 
 from bot.broadcasts.delivery_repository import DeliveryRepository
-from bot.broadcasts.metrics import DELIVERIES
 from bot.broadcasts.model import Broadcast, BroadcastStatus, Delivery, DeliveryStatus
 from bot.broadcasts.repository import BroadcastRepository
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.metrics import start_at_zero
 from bot.rates.repository import SubscriptionRepository
 from bot.users.repository import UserRepository
 
 log = structlog.get_logger(__name__)
 
 MAX_UNKNOWN_CLAIMS = 1_000
+
+DELIVERIES: Final = CounterMetric("kirim_broadcast_deliveries", "Messages of broadcasts by result.", ["status"])
+start_at_zero(
+    DELIVERIES, (DeliveryStatus.DELIVERED, DeliveryStatus.BLOCKED, DeliveryStatus.FAILED, DeliveryStatus.UNKNOWN)
+)
 
 
 @dataclass(frozen=True, slots=True)

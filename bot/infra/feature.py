@@ -39,7 +39,6 @@ from bot.infra.hooks import (
 from bot.infra.i18n import Translations
 from bot.infra.jobs.chat_jobs import ChatJobs
 from bot.infra.jobs.repository import JobHandler
-from bot.infra.metrics import RefreshGauges
 from bot.infra.outbox.follow_ups import FollowUp, OnChatMoved, OnChatUnreachable
 from bot.infra.outbox.model import NotificationKind
 from bot.infra.outbox.rendering import AnyRender
@@ -139,9 +138,6 @@ class Feature:
 
     local_workers: Sequence[Worker] = ()
     """The workers of every process, for what is about that process."""
-
-    gauges: Sequence[RefreshGauges] = ()
-    """Called before metrics are shown, to set the gauges that are read from the database."""
 
     unreadable_rows: Mapping[str, str] = field(default_factory=dict)
     """Table -> the text for a user whose row of it can't be read. Trying again doesn't help with these."""
@@ -249,7 +245,3 @@ class Features:
     def __iter__(self) -> Iterator[Feature]:
         """Iterate over the features in their order."""
         return iter(self._features)
-
-    def list_gauges(self) -> Sequence[RefreshGauges]:
-        """Return what refreshes the gauges that are read from the database."""
-        return [refresh for feature in self for refresh in feature.gauges]

@@ -2,16 +2,20 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import structlog
+from prometheus_client import Counter
 
 from bot.core.backoff import Backoff
 from bot.infra.db.fence import LeaseLost, is_lease_held
 from bot.infra.log_context import bind_fields
-from bot.infra.metrics import WORKER_FAILURES
 
 log = structlog.get_logger(__name__)
+
+WORKER_FAILURES: Final = Counter(
+    "kirim_worker_failures", "Rounds of a worker that failed and are tried again.", ["worker"]
+)
 
 LEASE_LOST_SECONDS = 1.0
 AFTER_FAILURES = Backoff(first=1.0, longest=30.0)

@@ -3,7 +3,9 @@
 from telegram import Bot
 
 from bot.infra.feature import Feature, Infra, Worker
+from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.operations.command_menus import CommandMenus
+from bot.operations.gauges import Gauges
 from bot.operations.handlers import StatusHandlers
 from bot.operations.heartbeat import Heartbeat
 from bot.operations.live_figures import LiveFigureReader
@@ -28,17 +30,27 @@ class Operations:
         infra: what every feature is built on.
         access: the service whose answers are monitored, and whose orders are reconciled.
         bot: sets the menus of commands.
+        limiter: whose limits are shown.
         staff: reports alarms.
         orders: what is monitored and counted. Users see theirs in `/status`.
         rules: the settings.
     """
 
     def __init__(
-        self, infra: Infra, access: SettlementAccess, *, bot: Bot, staff: Staff, orders: Orders, rules: OperationRules
+        self,
+        infra: Infra,
+        access: SettlementAccess,
+        *,
+        bot: Bot,
+        limiter: SendLimiter,
+        staff: Staff,
+        orders: Orders,
+        rules: OperationRules,
     ) -> None:
         database, clock = infra.database, infra.clock
         monitor = self.monitor = Monitor(infra, access, staff.alarms, orders.destinations, rules)
-        figures = LiveFigureReader(infra.features)
+        figures = LiveFigureReader(infra, limiter, access.budget)
+        self.gauges = Gauges(infra, limiter, orders.destinations, rules.overdue_after)
         status = StatusHandlers(
             infra, monitor=monitor, figures=figures, orders=orders.handlers, service_contact=staff.service_contact
         )
@@ -69,7 +81,7 @@ class Operations:
                 Worker("descriptions", menus.set_descriptions),
                 *([Worker("heartbeat", heartbeat.tick)] if rules.heartbeat_url else []),
             ),
-            local_workers=(Worker("figures", figures.record), Worker("unreadable-rows", worker.report_rows)),
+            local_workers=(Worker("unreadable-rows", worker.report_rows),),
             on_lead=self.begin_to_lead,
             audit_terms=AUDIT_TERMS | reconciliation.AUDIT_TERMS,
         )

@@ -19,5 +19,8 @@ class OperationRules:
     poller_silence: timedelta = timedelta(seconds=60)
     """How much later than announced the poller may be."""
 
+    overdue_after: timedelta = timedelta(minutes=30)
+    """How long after its payment an order that hasn't ended counts as overdue in the metrics."""
+
     heartbeat_url: str = ""
     """A secret address that is called once a minute while the bot works. Empty means none."""

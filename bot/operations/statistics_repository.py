@@ -22,8 +22,9 @@ from sqlalchemy import (
 )
 
 from bot.infra.db import encryption
-from bot.infra.db.columns import Instant, constant
+from bot.infra.db.columns import Instant, constant, microseconds_between
 from bot.infra.db.transaction import Transaction
+from bot.infra.telegram.inbound.tables import inbox
 from bot.operations.statistics import (
     OrderLine,
     OrderOutcome,
@@ -36,7 +37,7 @@ from bot.operations.statistics import (
 )
 from bot.orders.destinations.repository import MIDDLE
 from bot.orders.order import UNCERTAIN_PHASES, Phase
-from bot.orders.tables import orders
+from bot.orders.tables import IS_PAID_AT, order_events, orders
 from bot.payment_requests.tables import payment_requests
 from bot.payments.tokens import LIGHTNING
 from bot.rates.tables import rate_alerts, subscriptions
@@ -119,6 +120,28 @@ LINES = (
 )
 LINES_AFTER = LINES.where(POSITION > AFTER)
 
+# An event of the same report can have a later time of the service: when the rupiah were sent.
+LAST_PAYMENT = (
+    select(microseconds_between(order_events.c.service_at, order_events.c.at))
+    .join(orders, and_(orders.c.reference == order_events.c.reference, orders.c.paid_at == order_events.c.at))
+    .where(IS_PAID_AT, order_events.c.service_at.is_not(None))
+    .order_by(orders.c.paid_at.desc(), order_events.c.service_at)
+    .limit(1)
+)
+ANSWER = microseconds_between(inbox.c.received_at, inbox.c.finished_at)
+RANKED = (
+    select(
+        ANSWER.label("length"),
+        func.row_number().over(order_by=ANSWER).label("place"),
+        func.count().over().label("every"),
+    )
+    .where(inbox.c.finished_at > SINCE)
+    .subquery()
+)
+ANSWERS = select(func.min(RANKED.c.length), func.max(RANKED.c.length)).where(
+    RANKED.c.place.in_([(RANKED.c.every + 1) // 2, (RANKED.c.every * 99 + 99) // 100])
+)
+
 
 class StatisticsRepository:
     """Count statistics. Periods include `since` and exclude `until`."""
@@ -139,6 +162,15 @@ class StatisticsRepository:
         total, new, daily = found.one()
         alerts = int((await self._connection.execute(COUNT_ALERTS, {"now": now})).scalar_one())
         return SubscriberStatistics(total=total, new=new, daily=daily, alerts=alerts)
+
+    async def find_answer_times(self, since: datetime) -> tuple[float | None, float | None]:
+        """Return the seconds within which half and 99 in 100 of the updates finished since then were answered."""
+        half, most = (await self._connection.execute(ANSWERS, {"since": since})).one()
+        return _to_seconds(half), _to_seconds(most)
+
+    async def find_last_payment(self) -> float | None:
+        """Return the seconds from the service's time of the last payment until the bot saved it. None if none is."""
+        return _to_seconds(await self._connection.scalar(LAST_PAYMENT))
 
     async def count_requests(self, since: datetime, until: datetime) -> RequestStatistics:
         """Count the new payment requests of this period, and what was paid in it by links."""
@@ -212,3 +244,7 @@ def _tally(count: int, idr: int, idr_rest: int, sats: int, sats_rest: int) -> Ta
 def _line(row: Any) -> OrderLine:  # noqa: ANN401  SQLAlchemy's
     known = {**row, "method": nested.to_method(row["method"]), "outcome": OrderOutcome(row["outcome"])}
     return OrderLine(**known)
+
+
+def _to_seconds(microseconds: int | None) -> float | None:
+    return None if microseconds is None else max(int(microseconds) / 1_000_000, 0.0)  # two clocks

@@ -1,14 +1,10 @@
 """Orders: place and follow them, show them, and give receipts."""
 
-from functools import partial
-
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Feature, Infra, Worker
-from bot.orders.destinations import metrics as destination_metrics
 from bot.orders.destinations.handlers import DestinationHandlers
 from bot.orders.destinations.health import DestinationHealthService, PayoutTimeMeasurement
 from bot.orders.handlers import OrderHandlers
-from bot.orders.metrics import refresh_gauges
 from bot.orders.missed_messages import MissedMessages, follow_ups
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.notifications.warnings import ALARM_SUBJECTS, OrderWarnings
@@ -97,10 +93,6 @@ class Orders:
                 Worker("malformed-orders", MalformedOrderFinder(database, clock).tick),
             ),
             on_lead=self.begin_to_lead,
-            gauges=(
-                partial(refresh_gauges, database, clock, rules.overdue_after),
-                partial(destination_metrics.refresh_gauges, self.destinations),
-            ),
         )
 
     async def begin_to_lead(self) -> None:

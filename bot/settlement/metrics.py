@@ -3,24 +3,27 @@
 from http import HTTPStatus
 from typing import Final
 
-from bot.infra.metrics import counter, gauge, histogram
+from prometheus_client import Counter, Gauge, Histogram
+
+from bot.infra.metrics import start_at_zero
 from bot.settlement.client.errors import Answered, NeverReached, SettlementError
 
 ROUTES: Final = ("quote", "payout_methods", "deposit_rails", "stats", "create_order", "order", "orders")
 
-REQUESTS: Final = counter(
+REQUESTS: Final = Counter(
     "kirim_settlement_requests",
     "Requests to the settlement service. `unsent` never left this machine, and `unanswered` may have arrived.",
-    route=ROUTES,
-    result=("2xx", "4xx", "429", "5xx", "unanswered", "unsent"),
+    ["route", "result"],
 )
-REQUEST_SECONDS: Final = histogram(
+start_at_zero(REQUESTS, ROUTES, ("2xx", "4xx", "429", "5xx", "unanswered", "unsent"))
+REQUEST_SECONDS: Final = Histogram(
     "kirim_settlement_seconds",
     "How long a request took, also if it failed.",
-    (0.05, 0.1, 0.2, 0.35, 0.5, 1, 2, 5, 10, 30),
-    route=ROUTES,
+    ["route"],
+    buckets=(0.05, 0.1, 0.2, 0.35, 0.5, 1, 2, 5, 10, 30),
 )
-BUDGET: Final = gauge(
+start_at_zero(REQUEST_SECONDS, ROUTES)
+BUDGET: Final = Gauge(
     "kirim_settlement_budget_per_second", "How many requests a second the bot sends at most now. It adapts to 429s."
 )
 

@@ -1,14 +1,11 @@
 """The feature of staff: operators and support agents, alarms, and the audit log."""
 
-from functools import partial
-
 from bot.infra.feature import Feature, Infra
 from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.alarms import AlarmService
 from bot.staff.audit import AuditLog
 from bot.staff.audit_terms import STAFF_TERMS
 from bot.staff.handlers import AuditHandlers
-from bot.staff.metrics import refresh_gauges
 from bot.staff.notifications import AlarmMessages
 from bot.staff.rules import StaffRules
 from bot.staff.staff_chat import StaffChat, SupportContacts
@@ -28,7 +25,6 @@ class Staff:
             name="staff",
             user_data=USER_DATA,
             audit_terms=STAFF_TERMS,
-            gauges=(partial(refresh_gauges, infra.database),),
             routes=(audit_handlers.routes(),),
             renderers=(AlarmMessages(AlarmSubjects(infra.features), rules.service_contact).renderers(),),
             on_lead=self.alarms.begin_to_lead,

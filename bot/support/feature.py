@@ -1,6 +1,5 @@
 """Support: tickets, lookups, full recipients and saved replies."""
 
-from functools import partial
 from typing import Final
 
 from bot.infra.feature import Feature, HandlerPhase, Infra, Worker
@@ -13,7 +12,6 @@ from bot.staff.audit_terms import AuditTerms, name_as_written
 from bot.staff.feature import Staff
 from bot.staff.model import AuditEntry
 from bot.support.agents import SupportAgents
-from bot.support.metrics import refresh_gauges
 from bot.support.notifications import bot_messages, replies
 from bot.support.notifications.remarks import RemarkMessages
 from bot.support.notifications.reminders import ReminderMessages
@@ -126,7 +124,6 @@ class Support:
             workers=(Worker("tickets", reminders.tick), agents.worker),
             jobs=agents.jobs,
             on_lead=agents.begin_to_lead,
-            gauges=(partial(refresh_gauges, database, clock),),
             close=agents.close,
             audit_terms=AUDIT_TERMS,
         )

@@ -1,4 +1,4 @@
-"""All metrics of the bot: what they are called, that users add no series, and that `/status` shows the same."""
+"""All metrics of the bot: what they are called, that users add no series, and what the database's gauges show."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -6,21 +6,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 from telegram import Update
 
 from bot.app import App
 from bot.core.clock import SystemClock
-from bot.infra import metrics
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.model import NoPayload, Notification, Queue, Sent, StoredNotification
+from bot.infra.outbox.model import NoPayload, Notification, Sent, StoredNotification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake
-from bot.infra.telegram.metrics import CALLS
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.pace import UNLIMITED
-from bot.operations.live_figures import LiveFigureReader
-from bot.orders.metrics import record_payment_noticed
 from bot.orders.repository import OrderRepository
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
@@ -39,15 +36,13 @@ async def app(file: str) -> AsyncIterator[App]:
 
 
 def value(name: str, **labels: str) -> float:
-    return metrics.REGISTRY.get_sample_value(name, labels) or 0.0
+    return REGISTRY.get_sample_value(name, labels) or 0.0
 
 
 def series() -> set[tuple[str, frozenset[tuple[str, str]]]]:
     """Return each series with its labels. Those of the garbage collector and the process come with the library."""
     return {
-        (sample.name, frozenset(sample.labels.items()))
-        for family in metrics.REGISTRY.collect()
-        for sample in family.samples
+        (sample.name, frozenset(sample.labels.items())) for family in REGISTRY.collect() for sample in family.samples
     }
 
 
@@ -122,14 +117,14 @@ async def answer_a_thousand_chats(app: App) -> None:
 
 
 async def test_a_thousand_chats_add_no_series_and_nothing_of_theirs(app: App) -> None:
-    await metrics.refresh(app.infra.features.list_gauges())
+    await app.gauges.refresh()
     before, answers, sent = (
         series(),
         value("kirim_answer_seconds_count"),
         value("kirim_notifications_total", queue="money", result="sent"),
     )
     await answer_a_thousand_chats(app)
-    await metrics.refresh(app.infra.features.list_gauges())
+    await app.gauges.refresh()
     assert value("kirim_answer_seconds_count") == answers + len(CHATS)
     assert value("kirim_notifications_total", queue="money", result="sent") == sent + len(CHATS)
     assert series() == before
@@ -139,9 +134,9 @@ async def test_a_thousand_chats_add_no_series_and_nothing_of_theirs(app: App) ->
 
 
 def test_each_metric_is_named_and_explained() -> None:
-    for family in metrics.REGISTRY.collect():
-        assert family.name.startswith(("kirim_", "process_")), family.name
-        assert family.documentation.endswith("."), family.name
+    for family in REGISTRY.collect():
+        assert family.name.startswith(("kirim_", "process_", "python_")), family.name
+        assert family.documentation.endswith(".") or not family.name.startswith("kirim_"), family.name
 
 
 async def test_the_gauges_show_what_is_in_the_database(app: App) -> None:
@@ -161,7 +156,7 @@ async def test_the_gauges_show_what_is_in_the_database(app: App) -> None:
                 )
             ]
         )
-    await metrics.refresh(app.infra.features.list_gauges())
+    await app.gauges.refresh()
     assert value("kirim_orders", phase="unpaid") == 1
     assert value("kirim_orders", phase="paid") == 0
     assert value("kirim_order_reads_late", paid="no") == 1
@@ -179,39 +174,5 @@ async def test_an_order_that_was_paid_long_ago_is_overdue(app: App) -> None:
     paid_at = now - timedelta(seconds=app.settings.stuck_seconds + 60)
     async with app.database.transaction() as tx:
         assert await OrderRepository(tx).add(an_open_order(paid_at=paid_at))
-    await metrics.refresh(app.infra.features.list_gauges())
+    await app.gauges.refresh()
     assert (value("kirim_orders", phase="paid"), value("kirim_orders_overdue")) == (1, 1)
-
-
-async def test_status_shows_the_numbers_of_the_metrics(app: App) -> None:
-    reader = LiveFigureReader(app.infra.features)
-    now = datetime.now(UTC)
-    await answer_a_thousand_chats(app)
-    assert (await reader.read()).oldest_notification is None
-    async with app.database.transaction() as tx:
-        await OutboxRepository(tx).add(
-            [
-                Notification(
-                    chat_id=1001,
-                    subject="order:R1",
-                    kind=queue,
-                    queue=queue,
-                    payload=NoPayload(),
-                    due_at=now - timedelta(seconds=seconds),
-                    created_at=now - timedelta(seconds=seconds),
-                )
-                for queue, seconds in ((Queue.URGENT, 40), (Queue.EXTRA, 50), (Queue.BULK, 600))
-            ]
-        )
-    record_payment_noticed(now - timedelta(seconds=4), now)
-    CALLS.labels("sendMessage", "too_many_requests").inc(3)
-    figures = await reader.read()
-    assert figures.oldest_notification == value("kirim_notifications_oldest_seconds", queue="extra")
-    assert figures.oldest_notification is not None
-    assert 50 <= figures.oldest_notification < 600
-    assert figures.last_payment_noticed == 4 == value("kirim_last_payment_noticed_seconds")
-    assert figures.answer_median is not None
-    assert figures.answer_p99 is not None
-    assert 0 < figures.answer_median <= figures.answer_p99
-    assert figures.slow_downs == 3
-    assert figures.service_budget == value("kirim_settlement_budget_per_second") == 10

@@ -34,7 +34,7 @@ OURS = {
     "masking",
     "reconciler",
     "web",
-    "figures",
+    "unreadable-rows",
 }
 """Some of the workers that must run."""
 

@@ -151,6 +151,9 @@ async def test_a_call_is_repeated_only_so_often_and_less_and_less_quickly() -> N
     assert pauses[1] == pytest.approx([1, 2], abs=0.15)
     assert pauses[2] == pytest.approx([1, 2, 4, 8, 16, 30], abs=0.15), "an answer is saved nowhere"
     assert pauses[3] == []
+    assert wire.limiter.slow_downs == 3 + 7 + 1
+    await asyncio.sleep(3600)
+    assert wire.limiter.slow_downs == 0
 
 
 @in_virtual_time

@@ -17,9 +17,8 @@ from bot.infra.http import ports, server, webhook
 from bot.infra.http.guard import SecurityHeadersMiddleware
 from bot.infra.http.webhook import MAX_BODY_BYTES, Refusal, WebhookHandler
 from bot.infra.redaction import redact
-from bot.infra.telegram.inbound.metrics import UPDATES_RECEIVED
 from bot.infra.telegram.inbound.model import InboxItem
-from bot.infra.telegram.inbound.receiver import UpdateIntake
+from bot.infra.telegram.inbound.receiver import UPDATES_RECEIVED, UpdateIntake
 from bot.infra.telegram.inbound.webhook import Webhook
 from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
 from tests.infra.test_receiver import FakeQueues, message

@@ -3,11 +3,11 @@
 import asyncio
 
 import pytest
+from prometheus_client import REGISTRY
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
 from bot.infra.db.fence import LeaseLost
-from bot.infra.metrics import REGISTRY
 from bot.infra.workers import Wakeup, run_each, run_forever
 from tests.virtual_time import in_virtual_time
 

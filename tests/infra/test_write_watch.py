@@ -4,11 +4,11 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from prometheus_client import REGISTRY
 
 from bot.infra.db import write_watch
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.write_watch import STUCK_SECONDS, TRY_SECONDS, watch_writes
-from bot.infra.metrics import REGISTRY
 from bot.infra.process_state import ProcessState
 
 if TYPE_CHECKING:

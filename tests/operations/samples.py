@@ -38,7 +38,6 @@ from tests.staff.samples import some_lists
 
 HOUR: Final = timedelta(hours=1)
 FIGURES: Final = LiveFigures(
-    oldest_notification=75.4,
     last_payment_noticed=3.14,
     answer_median=0.234,
     answer_p99=1.5,
@@ -47,7 +46,6 @@ FIGURES: Final = LiveFigures(
     service_budget=9.75,
 )
 NO_FIGURES: Final = LiveFigures(
-    oldest_notification=None,
     last_payment_noticed=None,
     answer_median=None,
     answer_p99=None,
@@ -65,7 +63,7 @@ def a_summary(*raised: Alarm, known: bool = True) -> HealthSummary:
         is_key_accepted=True if known else None,
         is_service_up=True if known else None,
         methods=1_234 if known else None,
-        backlog=Backlog(3),
+        backlog=Backlog(3, NOW - timedelta(seconds=75.4)),
         raised_recently=len(raised),
     )
 

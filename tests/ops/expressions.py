@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-import bot.app  # noqa: F401  every package declares its metrics when it is imported
-from bot.infra.metrics import REGISTRY
+from prometheus_client import REGISTRY
+
+import bot.process
+import bot.web_servers  # noqa: F401  modules declare their metrics when they are imported
 
 FUNCTIONS: Final = frozenset(
     {
@@ -37,7 +39,7 @@ OF_THE_PROCESS: Final = frozenset({"process_cpu_seconds_total", "process_residen
 """Metrics of every process on Linux."""
 
 OF_EVERY_TARGET: Final = frozenset({"instance", "job"})
-ONLY_KNOWN_LATER: Final = frozenset({"destination", "problem", "quantile", "revision", "version", "worker"})
+ONLY_KNOWN_LATER: Final = frozenset({"destination", "problem", "quantile", "worker"})
 """Labels whose values the code doesn't declare."""
 
 CONDITION: Final = re.compile(r'(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"')
@@ -88,12 +90,12 @@ def find_grouping(expression: str) -> set[str]:
 
 @cache
 def find_labels() -> dict[str, dict[str, set[str]]]:
-    """Return the labels of every series of the bot with their values.
+    """Return the labels of every series that the bot declares, with their values.
 
     Labels in `ONLY_KNOWN_LATER` have no values here.
     """
     found: dict[str, dict[str, set[str]]] = {}
-    for family in REGISTRY.collect():
+    for family in (each for each in REGISTRY.collect() if each.name.startswith("kirim_")):
         labels = getattr(REGISTRY._names_to_collectors.get(family.name), "_labelnames", ())
         suffixes = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}.get(family.type, ("",))
         for suffix in suffixes:

@@ -52,7 +52,7 @@ def test_an_alert_shows_only_labels_that_it_has(name: str) -> None:
     rule = ALERTS[name]
     shown = set(re.findall(r"\$labels\.(\w+)", str(rule["annotations"])))
     aggregated = re.search(r"\b(?:sum|max|histogram_quantile)\b", rule["expr"])
-    assert shown <= find_grouping(rule["expr"]) if aggregated else shown <= {"instance", "pool"}
+    assert shown <= find_grouping(rule["expr"]) if aggregated else shown <= {"instance"}
 
 
 @each_alert

@@ -1,8 +1,10 @@
 """A Prometheus with the configuration that ships reads the bot's metrics."""
 
+import asyncio
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -32,7 +34,7 @@ async def test_prometheus_reads_the_metrics_of_all_bots_and_evaluates_the_alerts
 async def _bot() -> AsyncIterator[str]:
     """Serve metrics as a bot does. Yield its address."""
     listener = await ports.bind("127.0.0.1", 0)
-    async with server.serve(create_metrics_app(), listener):
+    async with server.serve(create_metrics_app(partial(asyncio.sleep, 0)), listener):
         yield f"127.0.0.1:{listener.getsockname()[1]}"
     listener.close()
 

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from prometheus_client import REGISTRY
 
 from bot.checkout.steps.review import ReviewStep
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.drawing.chart.render import render_chart
 from bot.infra.i18n import LOCALES
-from bot.infra.metrics import REGISTRY
-from bot.orders.destinations import metrics, screens
+from bot.operations import gauges
+from bot.orders.destinations import screens
 from bot.orders.destinations.health import JUDGED_EVERY, DestinationHealthService
 from bot.orders.destinations.model import TimesOfWeek, WeekPart
 from bot.orders.destinations.repository import DestinationRepository
@@ -287,7 +288,7 @@ async def refreshed(
     async def refresh(*orders: Any) -> dict[str, float]:
         await keep(sqlite_store, *orders)
         clock.at += HOUR
-        await metrics.refresh_gauges(DestinationHealthService(sqlite_store, clock))
+        await gauges.refresh_destinations(DestinationHealthService(sqlite_store, clock))
         return {
             " ".join((sample.name.removeprefix("kirim_destination_"), *sample.labels.values())): sample.value
             for family in REGISTRY.collect()
@@ -296,7 +297,7 @@ async def refreshed(
         }
 
     yield refresh
-    for gauge in (metrics.SECONDS, metrics.FAILED_RATIO, metrics.TROUBLE):
+    for gauge in (gauges.SECONDS, gauges.FAILED_RATIO, gauges.TROUBLE):
         gauge.clear()
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.infra.i18n import LOCALES
+from bot.infra.outbox.model import Backlog
 from bot.infra.outbox.payload import unpack
 from bot.infra.telegram.ui.reader import Reader
 from bot.operations.screens import status as operator_status
@@ -77,7 +78,8 @@ def test_all_is_well_in_one_line_each() -> None:
 
 
 def test_what_was_not_measured_yet_is_said() -> None:
-    shown = operator_status.show_status(EN, a_summary(), NO_FIGURES, {}, NOW, JAKARTA).text
+    summary = replace(a_summary(), backlog=Backlog())
+    shown = operator_status.show_status(EN, summary, NO_FIGURES, {}, NOW, JAKARTA).text
     for key in ("none_waiting", "no_payment_noticed", "no_answers"):
         assert text(f"operations.status.{key}") in shown.split("\n")
     assert text("operations.status.service_budget", count="10") in shown

@@ -3,13 +3,14 @@
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from prometheus_client import Counter, Gauge, Histogram
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.pool import QueuePool
 
-from bot.infra.db import file_lock, keys, metrics, migrate, sqlite
+from bot.infra.db import file_lock, keys, migrate, sqlite
 from bot.infra.db.address import parse_database_url
 from bot.infra.db.connection import Connection
 from bot.infra.db.engine import create_keeper, create_reader, create_writer
@@ -20,10 +21,22 @@ from bot.infra.db.processes import TOUCH, ProcessRepository
 from bot.infra.db.server_check import FORBIDDEN, check_server, check_sessions
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
-from bot.infra.metrics import Measurement
 
 if TYPE_CHECKING:
     from bot.infra.db.wakeups import SharedWakeups
+
+TRANSACTION_SECONDS: Final = Histogram(
+    "kirim_database_transaction_seconds",
+    "How long a transaction took, with the wait for its connection.",
+    ["kind"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30),
+)
+READ_SECONDS, WRITE_SECONDS = (TRANSACTION_SECONDS.labels(kind) for kind in ("read", "write"))
+ERRORS: Final = Counter("kirim_database_errors", "Transactions that the database failed, or whose rows can't be read.")
+CONNECTIONS_IN_USE: Final = Gauge("kirim_database_connections_in_use", "Connections to PostgreSQL that are used now.")
+CONNECTIONS_LIMIT: Final = Gauge(
+    "kirim_database_connections_limit", "Connections to PostgreSQL that can be used at once."
+)
 
 
 class Database:
@@ -49,6 +62,9 @@ class Database:
         path = self._address.path
         self._sqlite_writer = None if path is None else sqlite.Writer(self._writer)
         self._sqlite_readers = None if path is None else sqlite.Readers(path)
+        if path is None and isinstance(pool := self._writer.pool, QueuePool):
+            CONNECTIONS_IN_USE.set_function(pool.checkedout)
+            CONNECTIONS_LIMIT.set_function(pool.size)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
@@ -57,7 +73,7 @@ class Database:
         Raises:
             LeaseLost: this process no longer holds the lease of the current work. Nothing was saved.
         """
-        with Measurement(metrics.WRITE_SECONDS, metrics.count_error):
+        with WRITE_SECONDS.time(), ERRORS.count_exceptions(StoreDown):
             async with self._writing() as connection:
                 tx = Transaction(connection, self._vault)
                 yield tx
@@ -100,7 +116,7 @@ class Database:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Transaction]:
         """Open a transaction that only reads. It sees one state of the database and takes no write lock."""
-        with Measurement(metrics.READ_SECONDS, metrics.count_error):
+        with READ_SECONDS.time(), ERRORS.count_exceptions(StoreDown):
             async with self._reading() as connection:
                 yield Transaction(connection, self._vault)
 
@@ -304,16 +320,6 @@ class Database:
         from bot.infra.db.wakeups import SharedWakeups  # noqa: PLC0415  asyncpg is loaded only if it is used
 
         return SharedWakeups(self._address, owner, wake)
-
-    async def refresh_gauges(self) -> None:
-        """Set the gauges of PostgreSQL's connections. SQLite's are opened as they are needed."""
-        if self.is_sqlite:
-            return
-        for name, engine in (("reader", self._reader), ("writer", self._writer)):
-            pool = engine.pool
-            if isinstance(pool, QueuePool):
-                metrics.CONNECTIONS_IN_USE.labels(name).set(pool.checkedout())
-                metrics.CONNECTIONS_LIMIT.labels(name).set(pool.size())
 
     async def close(self) -> None:
         """Close every connection. No transaction may be open."""

@@ -9,13 +9,18 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from prometheus_client import Gauge
+
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
-from bot.infra.db.metrics import UNWRITABLE_SECONDS
 from bot.infra.process_state import ProcessState
 
 TRY_SECONDS: Final = 5.0
 STUCK_SECONDS: Final = 60.0
+
+UNWRITABLE_SECONDS: Final = Gauge(
+    "kirim_database_unwritable_seconds", "For how long PostgreSQL has taken no write of this process. 0 while it does."
+)
 
 
 async def watch_writes(database: Database, state: ProcessState, has_unsaved: Callable[[], bool]) -> None:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Final, Protocol
 
 import structlog
+from prometheus_client import Counter, Gauge
 
 from bot.core.clock import seconds_with_sleep
 from bot.infra.db.database import Database
@@ -23,11 +24,24 @@ from bot.infra.db.fence import FENCE
 from bot.infra.db.processes import KEEP_RECORD_SECONDS, ProcessRepository
 from bot.infra.db.stalled_sessions import end_sessions_of, end_stalled_sessions
 from bot.infra.db.transaction import Transaction
-from bot.infra.leases.metrics import CHAT_LEASES, CHATS_HELD, CLOCK_OFFSET
 from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS, Lease, Term
 from bot.infra.leases.repository import LeaseRepository
+from bot.infra.metrics import start_at_zero
 
 log = structlog.get_logger(__name__)
+
+CHATS_HELD: Final = Gauge("kirim_chat_leases_held", "Chats whose lease this process holds.")
+CHAT_LEASES: Final = Counter(
+    "kirim_chat_leases",
+    "Leases of chats. `taken_over` ended without a release, because their process died, froze or was cut off."
+    " `lost` were this process's own.",
+    ["event"],
+)
+start_at_zero(CHAT_LEASES, ("claimed", "taken_over", "released", "lost"))
+CLOCK_OFFSET: Final = Gauge(
+    "kirim_clock_offset_seconds",
+    "How far this machine's clock is ahead of the database's. Kirim bears two seconds.",
+)
 
 HOLD_SECONDS: Final = 10.0
 """How long a chat stays with its process after the last work in it. Most steps of a conversation follow sooner."""

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 import structlog
+from prometheus_client import Gauge
 
 from bot.core.clock import seconds_with_sleep
 from bot.infra.db.database import Database
@@ -22,6 +23,10 @@ from bot.infra.leases.repository import NO_OWNER, LeaseRepository
 from bot.infra.workers import Wakeup
 
 log = structlog.get_logger(__name__)
+
+LEADING: Final = Gauge(
+    "kirim_leading", "1 while this process is the leader: the one that polls, asks the service and sends in bulk."
+)
 
 LOOK_SECONDS: Final = 0.5
 """How often a process that doesn't lead looks whether the lead is free."""
@@ -69,6 +74,7 @@ class Leadership:
         self._stands_aside = stands_aside
         self._seconds = seconds
         self._lead: Lead | None = None
+        LEADING.set_function(lambda: float(self.is_leading))
 
     @property
     def is_leading(self) -> bool:

@@ -10,9 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import structlog
+from prometheus_client import Counter as CounterMetric
+from prometheus_client import Histogram
 
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
@@ -26,9 +28,9 @@ from bot.infra.db.retry import Sleep, retry_forever
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.chat_leases import ChatLease, Leases, UnsharedLeases
 from bot.infra.log_context import bind_fields
+from bot.infra.metrics import start_at_zero
 from bot.infra.outbox.follow_ups import FinalResult, FollowUp, OnChatMoved, OnChatUnreachable
 from bot.infra.outbox.left import LEFT_FOR, LeftNotifications
-from bot.infra.outbox.metrics import DELAY_SECONDS, NOTIFICATIONS
 from bot.infra.outbox.model import (
     MAX_TRIES,
     ChatMoved,
@@ -48,6 +50,20 @@ from bot.infra.outbox.payload import PayloadUnreadable, unpack
 from bot.infra.outbox.repository import FIRST, OutboxRepository
 
 log = structlog.get_logger(__name__)
+
+NOTIFICATIONS: Final = CounterMetric(
+    "kirim_notifications",
+    "Attempts to send a notification. After `retried`, `left` and `perhaps_sent` there is another one.",
+    ["queue", "result"],
+)
+start_at_zero(NOTIFICATIONS, Queue, ("sent", "perhaps_sent", "retried", "left", "undeliverable"))
+DELAY_SECONDS: Final = Histogram(
+    "kirim_notification_delay_seconds",
+    "From the time when a notification was due until it was sent.",
+    ["queue"],
+    buckets=(0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300, 3600),
+)
+start_at_zero(DELAY_SECONDS, Queue)
 
 URGENT_SLOTS = 48
 BULK_SLOTS = 24

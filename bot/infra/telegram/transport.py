@@ -18,15 +18,31 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 import aiohttp
+from prometheus_client import Counter, Histogram
 from telegram.error import TelegramError
 from telegram.request import BaseRequest, RequestData
 from yarl import URL
 
 from bot.infra.checked_requests import create_request_class
 from bot.infra.db.fence import is_lease_held
+from bot.infra.metrics import start_at_zero
 from bot.infra.telegram.errors import ServerError, SlowDown, Unanswered, Unsent
-from bot.infra.telegram.metrics import CALL_SECONDS, CALLS, METHODS
 from bot.infra.tls import get_tls_context
+
+KINDS: Final = ("message", "edit", "other")
+CALLS: Final = Counter(
+    "kirim_telegram_calls",
+    "Calls of the Bot API. `unsent` never left this machine, and `unanswered` may have been executed.",
+    ["kind", "result"],
+)
+start_at_zero(CALLS, KINDS, ("ok", "rejected", "too_many_requests", "server_error", "unanswered", "unsent"))
+CALL_SECONDS: Final = Histogram(
+    "kirim_telegram_seconds",
+    "How long Telegram took to answer. Long polls for updates aren't counted.",
+    ["kind"],
+    buckets=(0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 1, 2, 5, 15),
+)
+start_at_zero(CALL_SECONDS, KINDS)
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 KEEP_SECONDS = 15.0
@@ -128,13 +144,13 @@ class TelegramRequest(BaseRequest):
             connect=_to_seconds(connect_timeout, self._connect),
             pool=_to_seconds(pool_timeout, self._pool),
         )
-        name, began = method_of(url), time.perf_counter()
+        began = time.perf_counter()
         try:
             status, body = await self._send(url, method, request_data, limits)
         except TelegramError as error:
-            _record_call(name, _describe_error(error), began)
+            _record_call(url, _describe_error(error), began)
             raise
-        _record_call(name, "ok" if status < HTTPStatus.BAD_REQUEST else "rejected", began)
+        _record_call(url, "ok" if status < HTTPStatus.BAD_REQUEST else "rejected", began)
         return status, body
 
     async def _send(
@@ -233,16 +249,11 @@ def _translate_error(error: Exception) -> TelegramError:
     return Unanswered(f"no answer from Telegram: {type(error).__name__}")
 
 
-def method_of(url: str) -> str:
-    """Return the name of the method in the address of a call, or "other" if the bot doesn't call it."""
-    name = url.partition("?")[0].rpartition("/")[2]
-    return name if name in METHODS else "other"
-
-
-def _record_call(name: str, result: str, began: float) -> None:
-    CALLS.labels(name, result).inc()
-    if name != "getUpdates":
-        kind = "message" if name.startswith("send") else "edit" if name.startswith(("edit", "delete")) else "other"
+def _record_call(url: str, result: str, began: float) -> None:
+    method = url.partition("?")[0].rpartition("/")[2]
+    kind = "message" if method.startswith("send") else "edit" if method.startswith(("edit", "delete")) else "other"
+    CALLS.labels(kind, result).inc()
+    if method != "getUpdates":
         CALL_SECONDS.labels(kind).observe(time.perf_counter() - began)
 
 

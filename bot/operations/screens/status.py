@@ -38,7 +38,7 @@ def show_status(  # noqa: PLR0917  what is monitored, then who reads it
         )
     parts += [
         f"{t('operations.status.checks')}\n{_table(t, summary)}",
-        "\n".join((t("operations.status.figures"), _format_figures(t, figures), _count_lately(t, summary))),
+        _format_figures(t, summary, figures, now),
     ]
     rows = (
         *alarm_screens.resolve_rows(t, summary.alarms, AlarmAction.RESOLVE_IN_STATUS),
@@ -80,18 +80,15 @@ def _table(t: Translator, summary: HealthSummary) -> Html:
     return Html("\n".join(shown))
 
 
-def _count_lately(t: Translator, summary: HealthSummary) -> Html:
-    return t("staff.alarm.lately", count=summary.raised_recently)
-
-
-def _format_figures(t: Translator, figures: LiveFigures) -> Html:
-    """Return the figures, one on each line."""
-    oldest, payment = figures.oldest_notification, figures.last_payment_noticed
+def _format_figures(t: Translator, summary: HealthSummary, figures: LiveFigures, now: datetime) -> Html:
+    """Return the figures, one on each line, below their heading."""
+    oldest, payment = summary.backlog.since, figures.last_payment_noticed
     median, p99 = figures.answer_median, figures.answer_p99
     lines = [
+        t("operations.status.figures"),
         t("operations.status.none_waiting")
         if oldest is None
-        else t("operations.status.oldest_waiting", length=t.measured(oldest)),
+        else t("operations.status.oldest_waiting", length=t.measured(max((now - oldest).total_seconds(), 0.0))),
         t("operations.status.no_payment_noticed")
         if payment is None
         else t("operations.status.payment_noticed", length=t.measured(payment)),
@@ -100,6 +97,7 @@ def _format_figures(t: Translator, figures: LiveFigures) -> Html:
         else t("operations.status.answers", median=t.measured(median), limit=t.measured(p99)),
         t("operations.status.slow_downs", count=figures.slow_downs, limit=round(figures.send_limit)),
         t("operations.status.service_budget", count=t.number(round(Decimal(figures.service_budget), 1).normalize())),
+        t("staff.alarm.lately", count=summary.raised_recently),
     ]
     return Html("\n".join(lines))
 

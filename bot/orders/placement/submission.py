@@ -14,6 +14,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 import structlog
+from prometheus_client import Counter, Histogram
 
 from bot.core.clock import Clock, Deadline, seconds_with_sleep
 from bot.core.shutdown import finish_tasks, outlive_cancellation
@@ -21,9 +22,8 @@ from bot.infra.db.errors import LASTING, StoreDown
 from bot.infra.db.fence import without_lease
 from bot.infra.db.retry import Sleep, retry_forever
 from bot.infra.log_context import bind_fields
-from bot.infra.metrics import Measurement
+from bot.infra.metrics import start_at_zero
 from bot.orders.deposits import is_list_conclusive
-from bot.orders.metrics import ORDER_REQUEST_SECONDS, ORDER_REQUESTS
 from bot.orders.order import Order
 from bot.orders.placement.matching import OrderListing, read_list, read_rivals
 from bot.orders.placement.request_time import sent_by
@@ -43,6 +43,18 @@ from bot.settlement.model import (
 log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
+
+ORDER_REQUESTS: Final = Counter(
+    "kirim_order_posts",
+    "Requests that create an order. Each order has one. After `unknown` the bot looks for the order.",
+    ["result"],
+)
+start_at_zero(ORDER_REQUESTS, ("placed", "refused", "not_created", "unknown"))
+ORDER_REQUEST_SECONDS: Final = Histogram(
+    "kirim_order_post_seconds",
+    "How long the request that creates an order took.",
+    buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60),
+)
 
 LIST_SECONDS = 4.0
 """How long reading the list may take after the request. `OrderRules.longest_placement` covers both."""
@@ -140,7 +152,7 @@ class OrderSubmission:
         try:
             await self._check_time(order)
             log.info("order_submitted")
-            with Measurement(ORDER_REQUEST_SECONDS):
+            with ORDER_REQUEST_SECONDS.time():
                 placed = await self._settlement.place(order.request, may_send)
         except OutcomeUnknown:
             ORDER_REQUESTS.labels("unknown").inc()

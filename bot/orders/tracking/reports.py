@@ -3,14 +3,15 @@
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from typing import Final
 
 import structlog
+from prometheus_client import Histogram
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.events import OrderProblem
-from bot.orders.metrics import record_payment_noticed
 from bot.orders.notification_kinds import OrderNotification, OrderWarning
 from bot.orders.notification_queue import ALARM_OF, operator_notifications, queue_order_notifications
 from bot.orders.order import EventNote, Failure, Order, Phase, advance, expire
@@ -27,6 +28,12 @@ from bot.staff.alarms import add_order_alarm, clear_alarm
 from bot.users.repository import UserRepository
 
 log = structlog.get_logger(__name__)
+
+PAYMENT_NOTICED_SECONDS: Final = Histogram(
+    "kirim_payment_noticed_seconds",
+    "From the service's time of a payment until the bot saved it.",
+    buckets=(1, 2, 3, 5, 8, 13, 30, 60, 300, 3600),
+)
 
 WARNING_OF = {OrderProblem.OVERDUE: OrderWarning.STUCK, OrderProblem.FAILED: OrderWarning.FAILED}
 
@@ -77,7 +84,8 @@ class ReportRecorder:
         if saved.is_ended and before.is_overdue:
             await self._clear_overdue(tx, saved, now)
         if saved.is_paid and not before.is_paid and report.paid_at is not None:
-            tx.on_commit.append(partial(record_payment_noticed, report.paid_at, now))
+            noticed_after = max((now - report.paid_at).total_seconds(), 0.0)
+            tx.on_commit.append(partial(PAYMENT_NOTICED_SECONDS.observe, noticed_after))
         if kinds:
             tx.on_commit.append(self._wake_outbox)
         return saved

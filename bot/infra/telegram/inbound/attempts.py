@@ -9,8 +9,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 import structlog
+from prometheus_client import Counter, Histogram
 from telegram import Bot, Update
 
 from bot.core.backoff import Backoff
@@ -22,11 +24,23 @@ from bot.infra.db.retry import retry_forever
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.chat_leases import ChatLease, Leases
 from bot.infra.log_context import bind_fields, shared_task_context
-from bot.infra.telegram.inbound.metrics import ANSWER_SECONDS, UPDATES_HANDLED
+from bot.infra.metrics import start_at_zero
 from bot.infra.telegram.inbound.model import ChatState, InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
 
 log = structlog.get_logger(__name__)
+
+UPDATES_HANDLED: Final = Counter(
+    "kirim_updates_handled",
+    "Attempts to handle an update. After `failed` there is another one. `dropped` is the last of five.",
+    ["result"],
+)
+start_at_zero(UPDATES_HANDLED, ("done", "failed", "dropped"))
+ANSWER_SECONDS: Final = Histogram(
+    "kirim_answer_seconds",
+    "From the arrival of an update until it was handled, and answered if it has an answer.",
+    buckets=(0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 120),
+)
 
 MAX_ATTEMPTS = 5
 BETWEEN_ATTEMPTS = Backoff(first=0.5)

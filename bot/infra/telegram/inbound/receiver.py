@@ -16,6 +16,7 @@ from typing import Any, Final, NoReturn, Protocol
 from urllib.parse import urlencode
 
 import structlog
+from prometheus_client import Counter
 from telegram.error import Conflict, InvalidToken, TelegramError
 from telegram.request import BaseRequest
 
@@ -23,9 +24,9 @@ from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
+from bot.infra.metrics import start_at_zero
 from bot.infra.telegram.errors import SlowDown, TokenRefused, Unanswered
 from bot.infra.telegram.inbound.inline_queries import INLINE_QUERY, InlineQueries
-from bot.infra.telegram.inbound.metrics import UPDATES_RECEIVED
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
 
@@ -33,6 +34,11 @@ log = structlog.get_logger(__name__)
 
 SAVED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
 """The kinds of updates that are saved in the inbox."""
+
+UPDATES_RECEIVED: Final = Counter(
+    "kirim_updates_received", "Updates that were saved in the inbox for the first time.", ["kind"]
+)
+start_at_zero(UPDATES_RECEIVED, SAVED_UPDATES)
 
 CONTENT: Final = frozenset(
     {"text", "rich_message", "animation", "audio", "document", "live_photo", "paid_media", "photo", "sticker", "story"}

@@ -7,17 +7,26 @@ second, and a 429 for one chat stops all others.
 import time
 from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Final
 
+from prometheus_client import Histogram
 from telegram.ext import BaseRateLimiter
 
 from bot.core.backoff import Backoff
+from bot.infra.metrics import start_at_zero
 from bot.infra.telegram.errors import SlowDown
-from bot.infra.telegram.metrics import BULK_SEND_LIMIT, SEND_LIMIT, SEND_WAIT_SECONDS
 from bot.infra.telegram.outbound.pace import Kind, Limits
 from bot.infra.telegram.outbound.scheduler import LONGEST_WAIT_SECONDS, PRIORITIES, Call, Priority, SendScheduler
 
 __all__ = ["ON_SEND", "Limits", "Priority", "SendLimiter"]
+
+SEND_WAIT_SECONDS: Final = Histogram(
+    "kirim_send_wait_seconds",
+    "How long a message or an edit waited for its turn within Telegram's limits.",
+    ["priority"],
+    buckets=(0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 300),
+)
+start_at_zero(SEND_WAIT_SECONDS, PRIORITIES)
 
 ApiResult = bool | dict[str, Any] | list[dict[str, Any]]
 
@@ -66,10 +75,10 @@ class SendLimiter(BaseRateLimiter[Priority]):
         """Return the current limit of messages in bulk a second."""
         return self._scheduler.bulk_per_second
 
-    async def refresh_gauges(self) -> None:
-        """Set the gauges of the current limits."""
-        SEND_LIMIT.set(self.per_second)
-        BULK_SEND_LIMIT.set(self.bulk_per_second)
+    @property
+    def slow_downs(self) -> int:
+        """Return how often Telegram rejected one of these calls with 429 in the last hour."""
+        return self._scheduler.slow_downs
 
     async def initialize(self) -> None:
         """Let the rate begin to grow, so that it is high before many users write at once."""

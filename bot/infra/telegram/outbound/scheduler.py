@@ -46,6 +46,7 @@ Otherwise a few such chats would occupy all that the outbox sends at once.
 """
 
 SWEEP_SECONDS = 60.0
+HOUR_SECONDS, MAX_COUNTED = 3600.0, 10_000
 
 
 @dataclass(slots=True, eq=False)
@@ -121,6 +122,7 @@ class SendScheduler:
         self._timer: asyncio.TimerHandle | None = None
         self._numbers = itertools.count(1)
         self._swept_at = float("-inf")
+        self._rejected_at = deque[float](maxlen=MAX_COUNTED)
 
     @property
     def per_second(self) -> float:
@@ -131,6 +133,11 @@ class SendScheduler:
     def bulk_per_second(self) -> float:
         """Return the current limit of messages in bulk a second."""
         return self._bulk_rate.per_second(_now())
+
+    @property
+    def slow_downs(self) -> int:
+        """Return how many calls Telegram rejected in the last hour, up to `MAX_COUNTED`."""
+        return sum(at > _now() - HOUR_SECONDS for at in self._rejected_at)
 
     @asynccontextmanager
     async def wait_for_turn(self, call: Call) -> AsyncGenerator[None]:
@@ -167,6 +174,7 @@ class SendScheduler:
         if seconds > LONGEST_WAIT_SECONDS:
             self._return_waiting(chat, seconds, call.kind)
         call.rejections += 1
+        self._rejected_at.append(now)
         if call.rejections == 1 and self._rate.halve(call.sent_at, now):
             self._bulk_rate.halve(call.sent_at, now)
             log.info(
