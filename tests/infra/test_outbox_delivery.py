@@ -198,6 +198,19 @@ async def test_a_slow_chat_does_not_hold_up_the_others(system: OrderSystem) -> N
     assert len(sender.sent) == 201
 
 
+async def test_messages_about_money_have_slots_of_their_own(system: OrderSystem) -> None:
+    sender = SlowSender(system)
+    delivery = OutboxDelivery(system.store, sender, system.clock)
+    for chat_id in range(2000, 2000 + SLOTS[Queue.EDITS] + SLOTS[Queue.URGENT]):
+        await queue(system, OrderNotification.CARD_EDIT, chat_id=chat_id)
+        sender.locks[chat_id] = asyncio.Event()
+    assert await delivery.start_due() == SLOTS[Queue.EDITS]
+    for chat_id in range(3000, 3000 + SLOTS[Queue.URGENT]):
+        await queue(system, "paid", chat_id=chat_id)
+    assert await delivery.start_due() == SLOTS[Queue.URGENT]
+    await delivery.close(0)
+
+
 async def test_starting_twice_tells_once(system: OrderSystem) -> None:
     sender = SlowSender(system)
     delivery = OutboxDelivery(system.store, sender, system.clock)

@@ -368,6 +368,12 @@ async def test_no_qr_code_is_shown_again_that_can_no_longer_be_paid(chat: Chat) 
     assert chat.shown == []
 
 
+async def test_that_an_invoice_expired_is_not_said_after_its_payment(chat: Chat) -> None:
+    order = await chat.paid(await chat.begin(an_open_order()))
+    await chat.tells(order, OrderNotification.EXPIRED)
+    assert chat.shown == []
+
+
 async def test_an_order_without_a_status_message_queues_no_edit(chat: Chat) -> None:
     order = await chat.begin(an_open_order())
     await chat.tells(order, OrderNotification.INVOICE)

@@ -84,6 +84,11 @@ def test_the_heading_says_amount_recipient_price_and_reference_and_the_holder_if
     ]
 
 
+def test_the_message_to_pay_with_has_the_locked_rupiah_and_not_the_reviewed_ones() -> None:
+    caption = build_payment(READER, an_open_order(expected_idr=500_000, idr=501_700), None).caption
+    assert ("Rp501,700" in caption, "Rp500,000" in caption) == (True, False)
+
+
 def heading(order: Order, locale: str = "en") -> list[str]:
     """Return the lines above the steps."""
     return status_text(order, locale).text.split("\n\n")[0].split("\n")
