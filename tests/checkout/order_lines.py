@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Final
 
 from bot.checkout.parser import OneLine, read_line
-from bot.checkout.parser.numbers import is_usual
+from bot.checkout.parser.runs import is_usual
 from bot.core.money import Amount
 from bot.settlement.model import PayoutMethod
 from tests.core.rupiah_in_words import in_words

@@ -1,21 +1,24 @@
 """What in a line makes its number or its sum a question, and what tears its name apart."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final
 
-from bot.checkout.parser.asides import is_numbered_name
-from bot.checkout.parser.foreign import Foreign
+from bot.checkout.parser.asides import Foreign, is_numbered_name
 from bot.checkout.parser.names import Destination, is_led, may_be_name
-from bot.checkout.parser.numbers import (
+from bot.checkout.parser.runs import (
+    DIGITS,
+    INITIALS,
     LEAST_DIGITS,
+    ODD_SUM,
+    Number,
+    Sum,
     as_sent,
     could_be_whole,
     may_be_sum_too,
 )
-from bot.checkout.parser.runs import DIGITS, INITIALS, ODD_SUM, Number, Sum
 from bot.checkout.parser.vocabulary import (
     ABOUT,
     ACCOUNT_LABELS,
@@ -30,20 +33,18 @@ from bot.checkout.parser.vocabulary import (
     MONTHS,
     NOT_THIS,
     PHONE_LABELS,
-    ROUGHLY,
     SUM_OF_ELSE,
 )
 from bot.core.money import Ambiguous, Amount
 from bot.core.money.tokens import WHOLE_NUMBER, Token
 from bot.core.money.typed import kind_of
-from bot.core.money.vocabulary import AMOUNT_LABELS, CURRENCIES, SCALES, words_in
+from bot.core.money.vocabulary import AMOUNT_LABELS, words_in
 from bot.settlement.model import PayoutMethod
 
 LEADING: Final = FILLERS | GENERIC | PHONE_LABELS
 _MOST_LEADING: Final = 4
-_BEFORE_SUM: Final = SUM_OF_ELSE | ABOUT | EACH | NOT_THIS
-_BEHIND_SUM: Final = SUM_OF_ELSE | ABOUT | EACH | COUNTED
-"""Words that make the sum next to them a question: a fee, "about", "each", "not"."""
+_CHANGES_A_SUM: Final = SUM_OF_ELSE | ABOUT | EACH
+"""Words that make the sum of their line a question: a fee, "about", "each"."""
 
 _MOST_SKIPPED: Final = 3
 _GROUP: Final = 3
@@ -63,7 +64,7 @@ class Findings:
     - `asides`, `counts`: digits that are neither number nor sum. A count makes the sum a question.
     - `strays`: digits and money words that belong to nothing.
     - `known`: numbers of someone else, which make nothing uncertain.
-    - `free`: for each token, whether it can be of a name.
+    - `free`: for each token, whether it can be of a name. `named`: those of destinations.
     """
 
     tokens: Sequence[Token]
@@ -72,6 +73,7 @@ class Findings:
     foreign: Foreign
     method: PayoutMethod | None
     free: Sequence[bool]
+    named: Collection[int]
     strays: set[int] = field(default_factory=set)
     known: set[int] = field(default_factory=set)
     numbers: list[Number] = field(default_factory=list)
@@ -172,7 +174,7 @@ def _is_loose(line: Findings, number: Number, place: int) -> bool:
         is_behind = place == number.places.stop and _ends_with_initial(line, found.places)  # "78 m ali"
         return (is_behind or place + 1 == number.places.start) and isinstance(found.value, Ambiguous)
     if is_one and isinstance(found.value, Amount):
-        return _is_part(line, found.places)
+        return _is_begun_before(line, found.places) or _goes_on_behind(line, found.places)
     digits = "".join(line.tokens[at].digits for at in found.places)
     joined = (f"{number.digits}{digits}", f"{digits}{number.digits}", digits)
     return not is_one or len(number.places) > 1 or any(could_be_whole(each, line.method) for each in joined)
@@ -225,135 +227,88 @@ def _may_hold_sum(line: Findings, number: Number) -> bool:
 # The sum.
 
 
-def is_sum_doubtful(line: Findings, unknown: set[int], *, is_number_doubtful: bool) -> bool:
+def is_sum_doubtful(line: Findings, *, is_number_doubtful: bool) -> bool:
     """Return whether something in the line may change the sum, or say how often it is meant.
 
-    `unknown`: the places of words that are nothing else.
+    It is sure only if no word or sign changes a sum, no digits are left over, and what touches it can't be a piece of
+    it.
     """
-    if line.counts or line.foreign.places:
-        return True
     strays = [line.tokens[place] for place in line.strays]
     if any(len(token.digits) < WHOLE_NUMBER or ODD_SUM.fullmatch(token.text) for token in strays):
         return True
-    within = {place for each in line.sums for place in each.places}
-    outside = {token.folded for place, token in enumerate(line.tokens) if place not in within}
-    if outside & (EACH | ROUGHLY) or any(_LETTERS_THEN_SCALE.fullmatch(token.text) for token in line.tokens):
+    outside = {token.folded for place, token in enumerate(line.tokens) if place not in line.of_sums}
+    if line.counts or line.foreign.places or outside & _CHANGES_A_SUM:
         return True
-    ends = {each.places.stop for each in line.sums if line.tokens[each.places.stop - 1].digits}
-    if any(len(line.tokens[place].text) == 1 for place in ends & unknown):
+    if any(_LETTERS_THEN_SCALE.fullmatch(token.text) for token in line.tokens):
         return True
-    if is_number_doubtful and any(_is_cut_from_number(line, each) for each in line.sums):
-        return True
-    return any(rule(line, each.places) for each in line.sums for rule in _QUALIFIERS)
+    places = [each.places for each in line.sums]
+    return any(
+        _is_begun_before(line, each) or _goes_on_behind(line, each) or (is_number_doubtful and _is_cut(line, each))
+        for each in places
+    )
 
 
-def _is_cut_from_number(line: Findings, found: Sum) -> bool:
-    """Return whether its last digits are followed by others, or only marks without spaces are between them."""
-    start, stop = found.places.start, found.places.stop
-    joints = [token for at in (start, stop) if (token := line.get(at)) is not None]
-    behind = line.get(stop)
-    goes_on = behind is not None and bool(behind.digits and line.tokens[stop - 1].digits)
+def _is_cut(line: Findings, places: range) -> bool:
+    """Return whether other digits follow its own, or only marks without spaces are around it."""
+    joints = [token for at in (places.start, places.stop) if (token := line.get(at)) is not None]
+    behind = line.get(places.stop)
+    goes_on = behind is not None and bool(behind.digits and line.tokens[places.stop - 1].digits)
     return goes_on or any(is_close(token) and not token.joined for token in joints)
 
 
-def _has_sign(line: Findings, places: range) -> bool:
-    """Return whether a sign says "about", a limit, a share or an ending: "~500rb", "500rb-an"."""
-    follower = line.get(places.stop)
-    behind = line.tokens[places.stop - 1].tail if follower is None else follower.gap
-    return bool(_ABOUT_SIGN.search(line.tokens[places.start].gap) or _ABOUT_SIGN.search(behind)) or behind == "-"
-
-
-def _is_part(line: Findings, places: range) -> bool:
-    """Return whether more digits are right beside it, which belong to something else."""
-    start, stop = places.start, places.stop
-    before, follower = line.get(start - 1), line.get(stop)
-    odd = line.strays | line.asides | line.counts
-    if line.is_torn(start) or line.is_torn(stop):
-        return True
-    if before is not None and start - 1 in odd and 0 < len(before.digits) < WHOLE_NUMBER:
-        return line.tokens[start].digits != "" and line.tokens[start].joined
-    is_joined = follower is not None and follower.digits != "" and follower.joined
-    return is_joined and stop in odd and line.tokens[stop - 1].digits != ""
-
-
 def _is_begun_before(line: Findings, places: range) -> bool:
-    """Return whether the word before a sum may have its first digits, or owns them: "I 800 000", "km 5,26 jt"."""
+    """Return whether the words before may hold its first digits, own them, or say that it isn't meant."""
     start = places.start
-    before, first = line.get(start - 1), line.tokens[start]
-    if before is None:
-        return False
-    if first.digits and is_close(first) and _LOOKALIKE.fullmatch(before.text):
+    first, before = line.tokens[start], line.get(start - 1)
+    if _ABOUT_SIGN.search(first.gap):
         return True
-    words = (
-        words_in(_letters(line.tokens[max(start - 2, 0) : start]))
-        if start > 1 and start - 1 not in line.of_sums
-        else None
-    )
-    if words and len(before.text) < len("".join(words)) and min(map(len, words)) > 1:
-        return True  # "seratu s enam puluh ribu"
-    is_label = before.folded in LEADING | AMOUNT_LABELS or kind_of(before) != "."
-    is_labelled = kind_of(first) in DIGITS and before.folded in ACCOUNT_LABELS | PHONE_LABELS
-    is_code = first.gap == "" and first.digits != "" and not is_label
-    return is_code or is_labelled or (before.folded in ASIDE_LABELS and "," in first.text)
-
-
-def _is_behind_name(line: Findings, places: range) -> bool:
-    """Return whether a spaced sum is right behind an unknown word, which may own its first digits."""
-    start = places.start
+    if before is None or start - 1 in line.of_sums:
+        return line.is_torn(start)
+    words = takewhile(lambda token: not token.digits, reversed(line.tokens[max(start - _MOST_SKIPPED, 0) : start]))
+    if not NOT_THIS.isdisjoint(token.folded for token in words):
+        return True
+    is_label = before.folded in LEADING | AMOUNT_LABELS
     is_spaced = len(places) > len("12") and all(line.tokens[at].digits for at in places)
-    is_unknown = start > 0 and line.free[start - 1] and line.tokens[start - 1].folded not in LEADING
-    return is_spaced and is_unknown and line.tokens[start].joined
+    is_of_else = before.folded in ASIDE_LABELS | ACCOUNT_LABELS | PHONE_LABELS
+    is_of_else = is_of_else or (is_spaced and line.free[start - 1] and not is_label)
+    if kind_of(first) in DIGITS and is_close(first) and (is_of_else or (first.gap == "" and not is_label)):
+        return True
+    is_open = kind_of(first) in DIGITS + "w" and start - 1 not in line.named and is_close(first)
+    is_piece = is_open and (_is_short_aside(line, start - 1) or _is_piece(line.tokens[max(start - 2, 0) : start], -1))
+    return line.is_torn(start) or is_piece
 
 
-def _is_led_to_else(line: Findings, places: range) -> bool:
-    """Return whether a word before it, or before its labels, says that it is a fee, approximate, or not meant."""
-    before = places.start - 1
-    if before in line.of_sums:
-        return False
-    while places.start - before <= _MOST_SKIPPED and before >= 0:
-        if line.tokens[before].folded not in FILLERS | BEFORE_ONLY:
-            break
-        before -= 1
-    return before >= 0 and line.tokens[before].folded in _BEFORE_SUM
-
-
-def _is_followed_by_else(line: Findings, places: range) -> bool:
-    """Return whether a word behind says that it is a fee, approximate, or meant several times."""
-    follower, after = line.get(places.stop), line.get(places.stop + 1)
-    if follower is None or places.stop in line.of_sums:
-        return False
+def _goes_on_behind(line: Findings, places: range) -> bool:
+    """Return whether what is behind may hold its last digits or its unit, or say how many of them are meant."""
+    last, behind, after = line.tokens[places.stop - 1], line.get(places.stop), line.get(places.stop + 1)
+    if _ABOUT_SIGN.search(last.tail if behind is None else behind.gap):
+        return True
+    if behind is None or places.stop in line.of_sums:
+        return last.tail == "-"
     # "500 rb an" is about half a million, but "an Budi" leads to a name.
-    is_ending = follower.folded == "an" and follower.joined and (after is None or not after.joined)
-    behind = _BEHIND_SUM if follower.joined else COUNTED | ABOUT  # "50rb/orang", "50.000,- lebih"
-    is_initial = _ends_with_initial(line, places) and follower.joined and follower.folded not in FILLERS
-    return is_ending or is_initial or follower.folded in behind
-
-
-def _ends_with_initial(line: Findings, places: range) -> bool:
-    """Return whether its last word is a single letter, which may begin the next name: "5 m ali"."""
-    last = line.tokens[places.stop - 1]
-    return last.folded in INITIALS and last.gap != ""
-
-
-def _is_broken(line: Findings, places: range) -> bool:
-    """Return whether the words behind bare digits may be a broken unit, or more digits: "801000 sa-ts", "500 O00"."""
-    tokens = line.tokens[places.stop : places.stop + 3]
-    if not tokens or kind_of(line.tokens[places.stop - 1]) not in DIGITS + "wh":
-        return False
-    first = tokens[0]
-    if first.folded in INITIALS:
-        after = tokens[1] if len(tokens) > 1 and tokens[1].joined else None
-        is_unit = not first.joined and first.text.islower()  # "36000;k"
-        is_name = after is not None and after.text.isalpha() and after.folded not in FILLERS | GENERIC | LEADS_TO_NAME
-        return is_unit or not is_name
-    if first.gap == "" and kind_of(first) == ".":
+    is_ending = behind.folded == "an" and behind.joined and (after is None or not after.joined)
+    if is_ending or behind.folded in COUNTED or behind.gap == "-" or (last.folded in INITIALS and last.gap != ""):
         return True
-    words = list(takewhile(lambda token: not token.digits, tokens))
-    joined = [_letters(words[:count]) for count in range(1, len(words) + 1)]
-    if any(each in SCALES or each in CURRENCIES for each in joined):
+    is_open = kind_of(last) in DIGITS + "wh"
+    if is_open and behind.gap == "" and kind_of(behind) == ".":
         return True
-    is_like_digits = is_close(first) and _LOOKALIKE.fullmatch(first.text) is not None
-    return is_like_digits and (first.gap == "" or not line.begins_name(places.stop))
+    words = line.tokens[places.stop : places.stop + 3]
+    is_open = is_open and places.stop not in line.named and not line.begins_name(places.stop)
+    is_piece = is_open and (_is_short_aside(line, places.stop) or _is_piece(words, 0))
+    return line.is_torn(places.stop) or is_piece
+
+
+def _is_short_aside(line: Findings, place: int) -> bool:
+    return place in line.asides and 0 < len(line.tokens[place].digits) < WHOLE_NUMBER
+
+
+def _is_piece(words: Sequence[Token], nearest: int) -> bool:
+    """Return whether the nearest of the words has letters for digits, or some are number words or a unit together."""
+    if len(words[nearest].text) == 1 or _LOOKALIKE.fullmatch(words[nearest].text):
+        return True
+    beside = list(takewhile(lambda token: not token.digits, words if nearest == 0 else reversed(words)))
+    joined = [beside[:count][:: -1 if nearest else 1] for count in range(1, len(beside) + 1)]
+    return any(words_in(_letters(each)) for each in joined)
 
 
 def _letters(tokens: Sequence[Token]) -> str:
@@ -361,15 +316,10 @@ def _letters(tokens: Sequence[Token]) -> str:
     return "".join(letter for token in tokens for letter in token.folded if letter.isalpha())
 
 
-_QUALIFIERS: Final = (
-    _has_sign,
-    _is_part,
-    _is_begun_before,
-    _is_behind_name,
-    _is_led_to_else,
-    _is_followed_by_else,
-    _is_broken,
-)
+def _ends_with_initial(line: Findings, places: range) -> bool:
+    """Return whether its last word is a single letter, which may begin the next name: "5 m ali"."""
+    last = line.tokens[places.stop - 1]
+    return last.folded in INITIALS and last.gap != ""
 
 
 # The name.
@@ -404,7 +354,7 @@ def find_torn(line: Findings, places: Sequence[Destination]) -> set[int]:
         )
         if is_article and kind_of(line.tokens[stop - 1]) not in "um":
             torn.add(stop)  # "nine stgh a k"
-        if is_counted or _ends_with_initial(line, each.places) or _is_broken(line, each.places):
+        if is_counted or _ends_with_initial(line, each.places) or _goes_on_behind(line, each.places):
             torn |= {stop, stop + 1}
         if _letters(line.tokens[max(start - 2, 0) : start]) in BEFORE_ONLY:
             torn |= {start - 1, start - 2}

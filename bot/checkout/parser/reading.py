@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from bot.checkout.parser.asides import find_asides, is_count, is_numbered_name
+from bot.checkout.parser.asides import find_asides, find_foreign, is_count, is_numbered_name
 from bot.checkout.parser.doubts import Findings, find_torn, has_rival, has_unit, is_sum_doubtful
-from bot.checkout.parser.foreign import find_foreign
 from bot.checkout.parser.names import (
     Destination,
     find_destinations,
@@ -21,16 +20,21 @@ from bot.checkout.parser.names import (
     is_destination_unclear,
     may_be_name,
 )
-from bot.checkout.parser.numbers import (
+from bot.checkout.parser.runs import (
+    DIGITS,
     LEAST_DIGITS,
+    Division,
+    Number,
+    Run,
+    Sum,
     as_sent,
+    find_runs,
     is_usual,
     is_weak_number,
     is_whole,
     takes_any_number,
     written_digits,
 )
-from bot.checkout.parser.runs import DIGITS, Division, Number, Run, Sum, find_runs
 from bot.checkout.parser.vocabulary import (
     ACCOUNT_LABELS,
     LEADS_TO_DESTINATION,
@@ -222,6 +226,7 @@ class _Parts:
             foreign=line.foreign,
             method=method,
             free=line.free,
+            named={at for each in line.places for at in range(each.start, each.stop)},
             strays=line.unclear | {at for at, token in enumerate(line.tokens) if _is_numeral(token)},
         )
         self._guesses, self._guessed, self._apart = list[Ambiguous](), list[range](), list[Token]()
@@ -401,7 +406,7 @@ class _Parts:
             values += [value for phrase in phrases if list_amounts(value := read_phrase(phrase)) and value is not None]
         value = combine([*values, *self._guesses], is_added=is_added)
         is_doubtful = bool(self._guesses) or is_sum_doubtful(
-            found, set(self._name.leftover), is_number_doubtful=self._number.doubtful is not None
+            found, is_number_doubtful=self._number.doubtful is not None
         )
         return Ambiguous((value,)) if isinstance(value, Amount) and is_doubtful else value
 
