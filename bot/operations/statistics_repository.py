@@ -129,18 +129,8 @@ LAST_PAYMENT = (
     .limit(1)
 )
 ANSWER = microseconds_between(inbox.c.received_at, inbox.c.finished_at)
-RANKED = (
-    select(
-        ANSWER.label("length"),
-        func.row_number().over(order_by=ANSWER).label("place"),
-        func.count().over().label("every"),
-    )
-    .where(inbox.c.finished_at > SINCE)
-    .subquery()
-)
-ANSWERS = select(func.min(RANKED.c.length), func.max(RANKED.c.length)).where(
-    RANKED.c.place.in_([(RANKED.c.every + 1) // 2, (RANKED.c.every * 99 + 99) // 100])
-)
+COUNT_ANSWERS = select(func.count()).select_from(inbox).where(inbox.c.finished_at > SINCE)
+ANSWERS = select(ANSWER).where(inbox.c.finished_at > SINCE).order_by(ANSWER).limit(1).offset(bindparam("place"))
 
 
 class StatisticsRepository:
@@ -165,7 +155,9 @@ class StatisticsRepository:
 
     async def find_answer_times(self, since: datetime) -> tuple[float | None, float | None]:
         """Return the seconds within which half and 99 in 100 of the updates finished since then were answered."""
-        half, most = (await self._connection.execute(ANSWERS, {"since": since})).one()
+        count = int((await self._connection.execute(COUNT_ANSWERS, {"since": since})).scalar_one())
+        places = (max(count - 1, 0) // 2, max(count * 99 - 1, 0) // 100)
+        half, most = [await self._connection.scalar(ANSWERS, {"since": since, "place": place}) for place in places]
         return _to_seconds(half), _to_seconds(most)
 
     async def find_last_payment(self) -> float | None:

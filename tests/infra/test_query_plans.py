@@ -264,6 +264,8 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
         lambda tx: StatisticsRepository(tx).tally_orders((NOW, NOW + SECOND)),
         "ix_orders_created_at_reference",
     ),
+    "times of answers": (lambda tx: StatisticsRepository(tx).find_answer_times(NOW), "ix_inbox_finished_at"),
+    "last payment": (lambda tx: StatisticsRepository(tx).find_last_payment(), "ix_orders_paid_at"),
     "count of a time": (lambda tx: StatisticsRepository(tx).count_orders(NOW, NOW), "ix_orders_created_at_reference"),
     "lines of a time": (
         lambda tx: StatisticsRepository(tx).order_lines(NOW, NOW, None, 9),
