@@ -194,7 +194,8 @@ class ReportRepository:
         """Save a report. Return False if this payer has reported the request already, and hasn't paid it since."""
         if report.reason.startswith(PAID):
             await self._tx.connection.execute(DELETE_BEFORE_PAID, asdict(report))
-        return await upsert.insert_new(self._tx.connection, payment_request_reports, asdict(report))
+        row = {**asdict(report), "is_seen": False}
+        return await upsert.insert_new(self._tx.connection, payment_request_reports, row)
 
     async def count(self, request_id: str) -> Mapping[str, int]:
         """Return how many payers have reported a request, by their reason."""

@@ -1,6 +1,6 @@
 """The tables of payment requests, and of payers' reports about them."""
 
-from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Table, Text, false
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Table, Text
 
 from bot.infra.db.columns import SEALED, USER, BigId, Instant, Json, constant, digest, not_exported
 from bot.infra.db.metadata import metadata
@@ -51,9 +51,9 @@ payment_request_reports = Table(
     Column("request_id", Text, ForeignKey("payment_requests.id", ondelete="CASCADE"), nullable=False),
     Column("user_id", BigInteger, nullable=False, info=USER),
     Column("at", Instant, nullable=False),
-    Column("reason", Text, nullable=False, server_default="other"),
+    Column("reason", Text, nullable=False),
     # Whether an operator has looked since.
-    Column("is_seen", Boolean, nullable=False, server_default=false()),
+    Column("is_seen", Boolean, nullable=False),
     # A payer reports a request once.
     Index("uq_payment_request_reports_request_id_user_id", "request_id", "user_id", unique=True),
     Index(None, "user_id"),

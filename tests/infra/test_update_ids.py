@@ -86,14 +86,13 @@ MINUTES = timedelta(minutes=1)
     ("before", "source", "is_late"),
     [
         pytest.param(MINUTES, OURS, True, id="a later update came first"),
-        pytest.param(MINUTES, None, True, id="the version before has received it"),
         pytest.param(MINUTES, OTHERS, False, id="another bot or server counts it"),
         pytest.param(LATE_WITHIN, OURS, False, id="Telegram has begun with new ids since"),
         pytest.param(-MINUTES, OURS, False, id="it came later"),
     ],
 )
 async def test_an_update_is_late_if_a_later_one_of_the_same_bot_and_server_came_minutes_before(
-    store: Database, before: timedelta, source: str | None, *, is_late: bool
+    store: Database, before: timedelta, source: str, *, is_late: bool
 ) -> None:
     item = InboxItem(update_id=7, chat_id=EMMA, body="{}", received_at=MovedClock().now(), source=OURS)
     other = replace(item, update_id=900_000_001, received_at=item.received_at - before, source=source)
@@ -107,10 +106,10 @@ async def test_an_update_is_late_if_a_later_one_of_the_same_bot_and_server_came_
 
 @pytest.mark.parametrize(
     ("source", "minutes", "is_late"),
-    [(OURS, 1, True), (None, 1, True), (OTHERS, 1, False), (OURS, 30, False)],
+    [(OURS, 1, True), (OTHERS, 1, False), (OURS, 30, False)],
 )
 async def test_an_answer_is_late_for_a_draft_that_has_taken_a_later_update_of_the_same_bot_and_server(
-    store: Database, source: str | None, minutes: int, *, is_late: bool
+    store: Database, source: str, minutes: int, *, is_late: bool
 ) -> None:
     now = MovedClock().now()
     taken = InboxItem(update_id=900, chat_id=EMMA, body="{}", received_at=now - minutes * MINUTES, source=source)

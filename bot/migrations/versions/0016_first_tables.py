@@ -131,7 +131,7 @@ def _inbox_and_outbox() -> None:
         sa.Column("attempts", sa.Integer, nullable=False),
         sa.Column("handled_by", sa.Text),
         sa.Column("finished_at", INSTANT),
-        sa.Column("source", sa.Text),
+        sa.Column("source", sa.Text, nullable=False),
         sa.PrimaryKeyConstraint("update_id", name="pk_inbox"),
     )
     _index("ix_inbox_finished_at", "inbox", ["finished_at"], "finished_at IS NOT NULL")
@@ -359,8 +359,8 @@ def _payment_requests() -> None:
         sa.Column("request_id", sa.Text, nullable=False),
         sa.Column("user_id", sa.BigInteger, nullable=False),
         sa.Column("at", INSTANT, nullable=False),
-        sa.Column("reason", sa.Text, nullable=False, server_default=sa.text("'other'")),
-        sa.Column("is_seen", sa.Boolean, nullable=False, server_default=sa.false()),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("is_seen", sa.Boolean, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_payment_request_reports"),
         sa.ForeignKeyConstraint(
             ["request_id"], ["payment_requests.id"], name="fk_payment_request_reports_request_id", ondelete="CASCADE"

@@ -15,7 +15,7 @@ class InboxItem:
     """An update from Telegram, saved until it is finished. `body` is its JSON.
 
     `handled_by` is the feature's word for what handled it, saved in the transaction that did.
-    `source` is the bot and the server that count the ids (`name_source`), or None if that isn't known.
+    `source` is the bot and the server that count the ids (`name_source`).
     """
 
     update_id: int
@@ -24,7 +24,7 @@ class InboxItem:
     received_at: datetime
     attempts: int = 0
     handled_by: str | None = None
-    source: str | None = None
+    source: str = ""
 
 
 def name_source(base_url: str) -> str:

@@ -127,7 +127,7 @@ class UpdateIntake:
         database: Database,
         queues: UpdateQueues,
         clock: Clock,
-        source: str | None = None,
+        source: str = "",
         inline_queries: InlineQueries | None = None,
     ) -> None:
         self._database = database

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Text, bindparam, delete, func, or_, select, update
+from sqlalchemy import bindparam, delete, func, select, update
 
 from bot.core.clock import Clock
 from bot.infra.db import encryption, upsert
@@ -52,7 +52,7 @@ LATER_IDS = select(inbox.c.update_id).where(
     inbox.c.update_id > bindparam("update"),
     inbox.c.chat_id == bindparam("chat"),
     inbox.c.received_at > bindparam("since", type_=inbox.c.received_at.type),
-    or_(inbox.c.source.is_(None), func.coalesce(bindparam("source", type_=Text), inbox.c.source) == inbox.c.source),
+    inbox.c.source == bindparam("source"),
 )
 OVERTAKING = LATER_IDS.where(inbox.c.received_at < bindparam("received", type_=inbox.c.received_at.type)).limit(1)
 IS_LATER_ID = LATER_IDS.where(inbox.c.update_id == bindparam("other"))

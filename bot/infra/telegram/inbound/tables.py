@@ -17,8 +17,8 @@ inbox = Table(
     # What the update changed, set in the same transaction. Handled again, it changes nothing there.
     Column("handled_by", Text),
     Column("finished_at", Instant),
-    # The bot and the server that count the id. NULL if a version that doesn't know the column has received it.
-    Column("source", Text),
+    # The bot and the server that count the id.
+    Column("source", Text, nullable=False),
     info=not_exported("updates as Telegram sent them, until they are handled; their effects are exported"),
 )
 
