@@ -87,9 +87,19 @@ orders = Table(
         "payment_seal",
         Text,
         info=digest(
-            covers=("user_id", "chat_id", "page_token", "method", "channel", "sats", "bolt11", "deposit"),
+            covers=(
+                "user_id",
+                "chat_id",
+                "payer_hash",
+                "origin",
+                "page_token",
+                "method",
+                "channel",
+                "sats",
+                "bolt11",
+                "deposit",
+            ),
             while_any=("number", "bolt11", "deposit"),
-            if_set=("payer_hash", "origin"),
         ),
     ),
     # A confirmation places one order, even if it is repeated: a second intent for it can't be saved.

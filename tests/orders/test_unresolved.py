@@ -125,19 +125,6 @@ async def test_every_process_leaves_an_order_alone_until_its_request_has_surely_
     assert system.sender.kinds() == []
 
 
-async def test_an_intent_of_an_older_program_is_lost_after_the_longest_request(
-    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
-) -> None:
-    service.gate = asyncio.Event()
-    order = await system.begin()
-    async with system.store.transaction() as tx:
-        await OrderRepository(tx).save(replace(order, posting_until=None))
-    await other_system.find_lost_orders(after=34.9)
-    assert (await system.order(order.reference)).phase is Phase.INTENDED
-    await other_system.find_lost_orders(after=0.1)
-    assert (await system.order(order.reference)).phase is Phase.OPEN
-
-
 async def test_a_process_that_is_alone_looks_at_once_for_the_orders_of_the_process_before_it(
     system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:

@@ -46,18 +46,16 @@ class Digest:
     """The columns that a digest covers.
 
     A row needs no digest while all columns in `while_any` are empty. Examples are an order without its recipient and
-    a draft without answers. Columns in `if_set` were added later. They are covered unless they are NULL, so that the
-    digests of older rows still match.
+    a draft without answers.
     """
 
     covers: tuple[str, ...]
     while_any: tuple[str, ...]
-    if_set: tuple[str, ...] = ()
 
 
-def digest(*, covers: Sequence[str], while_any: Sequence[str], if_set: Sequence[str] = ()) -> Info:
+def digest(*, covers: Sequence[str], while_any: Sequence[str]) -> Info:
     """Return the info of a column with the sealed digest of other columns. Those can be read and searched."""
-    return {**SEALED, "digest": Digest(tuple(covers), tuple(while_any), tuple(if_set))}
+    return {**SEALED, "digest": Digest(tuple(covers), tuple(while_any))}
 
 
 def not_exported(why: str) -> Info:

@@ -168,7 +168,6 @@ def _digest(digest: Digest, row: Mapping[str, Any]) -> str | None:
     if not any(row[column] for column in digest.while_any):
         return None
     covered = {column: row[column] for column in digest.covers}
-    covered |= {column: row[column] for column in digest.if_set if row[column] is not None}
     try:
         written = json.dumps(covered, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (ValueError, RecursionError):

@@ -118,7 +118,7 @@ class LostOrders:
             return False
         if self._alone_since is not None and order.created_at < self._alone_since:
             return True
-        return not may_be_in_progress(order, now, self._rules)
+        return not may_be_in_progress(order, now)
 
     def _is_search_due(self, lost: list[Order]) -> bool:
         now = self._clock.now()

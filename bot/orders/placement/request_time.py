@@ -10,12 +10,9 @@ from bot.orders.order import Order, Phase
 from bot.orders.rules import OrderRules
 
 
-def ends_at(intent: Order, rules: OrderRules) -> datetime:
-    """Return the time after which no process can still be asking for this intent.
-
-    Intents of older programs have no such time of their own.
-    """
-    return intent.posting_until or intent.created_at + rules.longest_placement
+def ends_at(intent: Order) -> datetime:
+    """Return the time after which no process can still be asking for this intent."""
+    return intent.posting_until or intent.created_at
 
 
 def may_begin(intent: Order, now: datetime, rules: OrderRules) -> bool:
@@ -23,14 +20,14 @@ def may_begin(intent: Order, now: datetime, rules: OrderRules) -> bool:
 
     A process that was stopped for a while finds that it is too late, and doesn't ask.
     """
-    return intent.phase is Phase.INTENDED and now + rules.longest_request <= ends_at(intent, rules)
+    return intent.phase is Phase.INTENDED and now + rules.longest_request <= ends_at(intent)
 
 
 def sent_by(intent: Order, rules: OrderRules) -> datetime:
     """Return the time after which the request isn't sent, even if it has begun, such as by waiting for a connection."""
-    return ends_at(intent, rules) - rules.longest_answer
+    return ends_at(intent) - rules.longest_answer
 
 
-def may_be_in_progress(intent: Order, now: datetime, rules: OrderRules) -> bool:
+def may_be_in_progress(intent: Order, now: datetime) -> bool:
     """Return whether a process can be asking for this intent now."""
-    return intent.phase is Phase.INTENDED and now < ends_at(intent, rules)
+    return intent.phase is Phase.INTENDED and now < ends_at(intent)
