@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import Integer, bindparam, exists, select, update
 
@@ -19,8 +19,6 @@ from bot.settlement import json_values as nested
 
 UNFINISHED = frozenset({DraftStatus.OPEN, DraftStatus.EXPIRED})
 NAMES = tuple(field.name for field in fields(OrderDraft))
-OF_REQUEST: Final = "request:"
-"""The beginning of a stored step of a payment request, so that a program that knows only orders leaves it to others."""
 
 ONE = select(drafts).where(drafts.c.id == bindparam("id"))
 OPEN = select(drafts).where(IS_OPEN_DRAFT, drafts.c.chat_id == bindparam("chat"))
@@ -163,7 +161,7 @@ def _row(draft: OrderDraft, vault: Vault) -> dict[str, object]:
     row: dict[str, object] = {name: getattr(draft, name) for name in NAMES}
     row["step"], row["status"] = draft.step.value, draft.status.value
     if draft.terms is not None:
-        row["step"], row["terms"] = OF_REQUEST + draft.step.value, json.dumps(_from_terms(draft.terms))
+        row["terms"] = json.dumps(_from_terms(draft.terms))
     row["method"] = draft.method and nested.from_method(draft.method)
     row["amount"] = draft.amount and nested.from_amount(draft.amount)
     row["quote"] = draft.quote and nested.from_quote(draft.quote)
@@ -173,8 +171,7 @@ def _row(draft: OrderDraft, vault: Vault) -> dict[str, object]:
 
 def _draft(known: dict[str, Any]) -> OrderDraft:
     known["terms"] = known["terms"] and _to_terms(json.loads(known["terms"]))
-    step = known["step"].removeprefix(OF_REQUEST) if known["terms"] else known["step"]
-    known["step"], known["status"] = Step(step), DraftStatus(known["status"])
+    known["step"], known["status"] = Step(known["step"]), DraftStatus(known["status"])
     known["method"] = known["method"] and nested.to_method(known["method"])
     known["amount"] = known["amount"] and nested.to_amount(known["amount"])
     known["quote"] = known["quote"] and nested.to_quote(known["quote"])
