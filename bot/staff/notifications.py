@@ -14,12 +14,10 @@ from bot.users.readers import RenderContext, Renderer
 
 @dataclass(frozen=True, slots=True)
 class AlarmPayload:
-    """The alarm when it was raised or cleared. `by_hand` is True if an operator has resolved it."""
+    """The alarm when it was raised or cleared. `by` is the operator who has resolved it, 0 for none."""
 
     alarm: Alarm
-    by_hand: bool = False
-    by: int = 0
-    """The id of that operator. It is 0 in rows of the version before."""
+    by: int
 
 
 class AlarmNotification(NotificationKind):
@@ -41,7 +39,7 @@ def alarm_notifications(
             chat_id=operator_id,
             subject=format_subject("alarm", alarm.kind, alarm.subject, _format_time(alarm.raised_at)),
             kind=kind,
-            payload=AlarmPayload(alarm, bool(by), by),
+            payload=AlarmPayload(alarm, by),
             due_at=now,
             created_at=now,
         )
@@ -95,7 +93,7 @@ class AlarmMessages:
         ended = notification.payload
         subjects = await self._load_subjects(context, [ended.alarm])
         reader = await context.reader_who_knows(ended.by) if ended.by else context.reader
-        screen = screens.show_over(reader, ended.alarm, subjects, by_hand=ended.by_hand, by=ended.by)
+        screen = screens.show_over(reader, ended.alarm, subjects, by=ended.by)
         return await context.send_text(notification, screen, priority="money")
 
     async def render_reminder(self, notification: Notification[NoPayload], context: RenderContext) -> DeliveryOutcome:

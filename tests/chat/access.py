@@ -307,7 +307,8 @@ def _made_up(matters: PrivateData) -> Iterator[str]:
         yield from (StaffTicketButton(ticket, StaffTicketAction.CLOSE_AS, reason).pack() for reason in CloseReason)
         yield StaffTicketButton(ticket, StaffTicketAction.SEND_AGAIN, "1").pack()
         yield f"tk:{ticket}:nothing"
-        yield from (UserTicketButton(ticket, action).pack() for action in (*UserTicketAction, "nothing"))
+        yield from (UserTicketButton(ticket, action).pack() for action in UserTicketAction)
+        yield f"t:{ticket}:nothing"
         yield from (UserTicketButton(ticket, UserTicketAction.RATE, rating).pack() for rating in Rating)
         yield SavedRepliesForTicketButton(ticket).pack()
         yield OtherSavedRepliesButton(ticket).pack()

@@ -33,7 +33,7 @@ from tests.waiting import until
 
 in_one_system = pytest.mark.asyncio(loop_scope="module")
 SUPPORT_COMMANDS = tuple(collect_menus(access.FEATURES)[Menu.SUPPORT])
-"""The commands of agents in private, also by their names in earlier versions."""
+"""The commands of agents in private."""
 
 TRANSLATIONS = Translations.load(strict=True)
 SECRET_TEXT = "only between us"

@@ -88,7 +88,7 @@ STORED: tuple[tuple[object, Mapping[str, object]], ...] = (
     (AboutOrder("R2345AB"), {"reference": "R2345AB"}),
     (AboutProblem("R2345AB", "12 sats\x00\ud800"), {"reference": "R2345AB", "complaint": "12 sats\x00\ud800"}),
     (
-        AlarmPayload(ALARM, by_hand=True, by=2001),
+        AlarmPayload(ALARM, by=2001),
         {
             "alarm": {
                 "id": 0,
@@ -99,7 +99,6 @@ STORED: tuple[tuple[object, Mapping[str, object]], ...] = (
                 "reminded_at": None,
                 "cleared_at": None,
             },
-            "by_hand": True,
             "by": 2001,
         },
     ),

@@ -221,14 +221,12 @@ def test_what_to_do_about_several_orders_is_said_once_for_all_of_them() -> None:
 
 
 def test_its_end_says_how_long_it_lasted_and_which_order_it_was() -> None:
-    over = alarms.show_over(Reader(EN, JAKARTA, NOW), replace(FAILED, cleared_at=NOW), ORDERS, by_hand=False)
+    over = alarms.show_over(Reader(EN, JAKARTA, NOW), replace(FAILED, cleared_at=NOW), ORDERS, by=0)
     failed = text("staff.alarm.order_failed_over", line=ORDER_LINE)
     assert ScreenCase("", over).text == text("staff.alarm.over", duration="2 hours", line=failed)
     reader = Reader(EN, JAKARTA, NOW, {2001: "Oscar"})
-    by_oscar = alarms.show_over(reader, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=True, by=2001)
+    by_oscar = alarms.show_over(reader, replace(FAILED, cleared_at=NOW), ORDERS, by=2001)
     assert ScreenCase("", by_oscar).text == text("staff.alarm.settled_by", who="Oscar", line=failed)
-    by_hand = alarms.show_over(reader, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=True)
-    assert ScreenCase("", by_hand).text == text("staff.alarm.settled", line=failed)
 
 
 def test_many_alarms_fit_into_one_message_that_says_how_many_more_there_are() -> None:

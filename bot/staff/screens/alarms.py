@@ -26,14 +26,12 @@ def show_raised(
     )
 
 
-def show_over(reader: Reader, alarm: Alarm, subjects: Subjects, *, by_hand: bool, by: int = 0) -> Screen:
-    """Say that an alarm is over, or that another operator has resolved it (`by_hand`): `by`, if that is known."""
+def show_over(reader: Reader, alarm: Alarm, subjects: Subjects, *, by: int) -> Screen:
+    """Say that an alarm is over, or which other operator has resolved it."""
     t = reader.t
-    if by_hand and by:
+    if by:
         who = reader.format_staff(by)
         return Screen(t("staff.alarm.settled_by", who=who, line=_describe_ended(t, alarm, subjects)))
-    if by_hand:
-        return Screen(t("staff.alarm.settled", line=_describe_ended(t, alarm, subjects)))
     lasted = t.duration((alarm.cleared_at or alarm.raised_at) - alarm.raised_at)
     return Screen(t("staff.alarm.over", line=_describe_ended(t, alarm, subjects), duration=lasted))
 

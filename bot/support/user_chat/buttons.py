@@ -19,14 +19,10 @@ class UserTicketAction(StrEnum):
 
 @dataclass(frozen=True)
 class UserTicketButton(Callback, prefix="t"):
-    """A user's button about their ticket. `argument` is the rating.
-
-    `action` can be any word, not only a `UserTicketAction`. So a button of an earlier version still shows the ticket
-    to its user.
-    """
+    """A user's button about their ticket. `argument` is the rating."""
 
     ticket: Annotated[str, Pattern("T-[0-9A-Z]{5}")]
-    action: Annotated[str, Pattern("[a-z]{1,12}")]
+    action: UserTicketAction
     argument: Annotated[str, Pattern("[a-z0-9]{1,16}")] = ""
 
 

@@ -53,7 +53,7 @@ class UserTicketHandlers:
         self._tickets = tickets
         self._messages = messages
         self._help = help_handlers
-        self._actions: Mapping[str, _Action] = {
+        self._actions: Mapping[UserTicketAction, _Action] = {
             UserTicketAction.SHOW: self._show,
             UserTicketAction.WRITE: self._write,
             UserTicketAction.REOPEN: self._reopen,
@@ -112,15 +112,11 @@ class UserTicketHandlers:
         """Handle a button of the user's own ticket."""
         async with self._database.reading() as tx:
             ticket = await TicketRepository(tx).get(button.ticket)
-        act = self._actions.get(button.action)
         if ticket is None or ticket.user_id != session.user.id:
             await session.acknowledge(session.t.plain("support.ticket.gone"), alert=True)
-        elif act is None:
-            await session.acknowledge(session.t.plain("users.stale.button"))
-            await self._show(session, ticket)
         else:
             try:
-                await act(session, ticket, button.argument)
+                await self._actions[button.action](session, ticket, button.argument)
             except Rejection as rejection:
                 await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
 
