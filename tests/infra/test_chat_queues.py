@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 from telegram import Update
 
 from bot.infra.db.errors import RowForOthers, StoreDown
+from bot.infra.db.transaction import Transaction
 from bot.infra.jobs.repository import Job, JobHandler
 from bot.infra.leases.chat_leases import ChatLease, Leases, UnsharedLeases
 from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT, TURN_SECONDS
@@ -462,6 +463,23 @@ async def test_a_job_that_nobody_knows_for_a_month_is_dropped() -> None:
         await asyncio.sleep(0.1)
     assert [line["event"] for line in logs] == ["job_dropped"]
     assert not chats.store.jobs.waiting
+
+
+class LostChat(UnsharedLeases):
+    """Grants every chat. Another process has taken chat 1 when its work is saved."""
+
+    async def lock(self, _tx: Transaction, leases: Collection[ChatLease]) -> Collection[ChatLease]:
+        return [lease for lease in leases if lease.chat_id != 1]
+
+
+@in_virtual_time
+async def test_an_update_of_a_chat_that_was_lost_is_finished_by_the_process_that_has_it_now() -> None:
+    chats = RecordingQueues(leases=LostChat())
+    await chats.receive((1, 1), (2, 2))
+    await chats.look()
+    await asyncio.sleep(1)
+    assert sorted(chats.handled) == [1, 2]
+    assert chats.store.inbox.unfinished() == {1}
 
 
 class SharedLeases(UnsharedLeases):

@@ -13,6 +13,8 @@ import pytest
 
 from bot.core.money import Amount
 from bot.infra.db.errors import StoreDown
+from bot.infra.db.fence import FENCE, LeaseLost
+from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order, Phase
 from bot.orders.placement.submission import ANSWER_SECONDS, SAVE_SECONDS
 from bot.settlement.model import MaySend, OrderRequest, Placed, Refused
@@ -104,6 +106,33 @@ async def test_the_customer_hears_that_nothing_was_created_and_others_do_not_loo
     await other_system.find_lost_orders(after=120)
     assert (await other_system.order(order.reference)).phase is Phase.REFUSED
     assert other_system.sender.kinds() == []
+
+
+class LosableLease:
+    """The lease under which an order is confirmed."""
+
+    is_held = True
+
+    def lose(self) -> None:
+        self.is_held = False
+
+    async def check(self, _: Transaction) -> None:
+        if not self.is_held:
+            raise LeaseLost
+
+
+async def test_an_answer_is_saved_although_its_chat_has_gone_to_another_process(
+    system: OrderSystem, service: SlowToConnect
+) -> None:
+    lease = LosableLease()
+    service.happens = lease.lose
+    token = FENCE.set(lease)
+    try:
+        order = await system.place()
+    finally:
+        FENCE.reset(token)
+    assert not lease.is_held
+    assert order.phase is Phase.OPEN
 
 
 class Turns:
