@@ -30,7 +30,7 @@ PATHS = {"data", "healthz", "livez", "mcp", "metrics", "p", "readyz"}
 """What is written in code like a command and is a path."""
 
 IN_NO_MENU = {"id"}
-"""A command for the people who set up the bot, and commands by their names in earlier versions."""
+"""A command for the people who set up the bot."""
 
 OF_BOTFATHER = {"newbot", "revoke", "setinline", "setuserpic"}
 NO_FIGURES = {"operations.statistics.head", "operations.statistics.outcome", "operations.statistics.since"}

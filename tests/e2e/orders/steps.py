@@ -96,10 +96,7 @@ async def type_to_invoice(system: System, user: ChatUser, **answers: str) -> tup
 
 
 async def refresh_status(system: System, user: ChatUser, message: Json, order: Json) -> Json:
-    """Press “Refresh” under the message to pay an invoice with, and return the answer.
-
-    An earlier version sent it with this button, and it still works.
-    """
+    """Press “Refresh”, which only a deposit shows, under the message to pay an invoice with. Return the answer."""
     return await user.presses(message, order_button(system, order, OrderAction.REFRESH_STATUS), force=True)
 
 
