@@ -4,69 +4,21 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, bindparam, case, func, insert, literal, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, case, func, insert, literal, or_, select, update
 
 from bot.broadcasts.model import Audience, Broadcast, Delivery, DeliveryStatus
 from bot.broadcasts.tables import IS_CLAIMED_DELIVERY, IS_TO_SEND, deliveries
 from bot.core.locales import FALLBACK, LOCALES, REGION_MARKS, codes_of
-from bot.infra.db import encryption, upsert
-from bot.infra.db.transaction import Transaction
+from bot.infra.db import upsert
+from bot.infra.db.repository import Repository
 from bot.rates.tables import subscriptions
 from bot.users.tables import users
 
-BROADCAST = bindparam("broadcast", type_=deliveries.c.broadcast_id.type)
-LIMIT: Any = bindparam("limit", type_=Integer())
-USER_IDS: Any = bindparam("user_ids", expanding=True)
-EXCLUDED: Any = bindparam("excluded", expanding=True)
-OF_BROADCAST = deliveries.c.broadcast_id == BROADCAST
 
-NEXT = (
-    select(deliveries.c.user_id)
-    .where(IS_TO_SEND, OF_BROADCAST, deliveries.c.user_id.not_in(EXCLUDED))
-    .order_by(deliveries.c.user_id)
-    .limit(LIMIT)
-)
-CLAIM = (
-    update(deliveries)
-    .where(OF_BROADCAST, deliveries.c.user_id.in_(NEXT.scalar_subquery()), IS_TO_SEND)
-    .values(status=DeliveryStatus.SENDING, at=bindparam("now", type_=deliveries.c.at.type))
-    .returning(deliveries)
-)
-RECORD = (
-    update(deliveries)
-    .where(OF_BROADCAST, deliveries.c.user_id == bindparam("user", type_=deliveries.c.user_id.type))
-    .values(
-        status=bindparam("new_status"),
-        at=bindparam("now", type_=deliveries.c.at.type),
-        failure=bindparam("why", type_=deliveries.c.failure.type),
-    )
-)
-RELEASE = (
-    update(deliveries)
-    .where(OF_BROADCAST, deliveries.c.user_id.in_(USER_IDS), IS_CLAIMED_DELIVERY)
-    .values(status=DeliveryStatus.WAITING)
-)
-MARK_INTERRUPTED = update(deliveries).where(OF_BROADCAST, IS_CLAIMED_DELIVERY).values(status=DeliveryStatus.UNKNOWN)
-RETRY_UNKNOWN = (
-    update(deliveries)
-    .where(OF_BROADCAST, deliveries.c.status == DeliveryStatus.UNKNOWN)
-    .values(status=DeliveryStatus.WAITING)
-)
-COUNTS = select(deliveries.c.status, func.count()).where(OF_BROADCAST).group_by(deliveries.c.status)
-WITH_STATUS = (
-    select(deliveries)
-    .where(OF_BROADCAST, deliveries.c.status == bindparam("status"))
-    .order_by(deliveries.c.user_id)
-    .limit(LIMIT)
-)
-
-
-class DeliveryRepository:
+class DeliveryRepository(Repository[Delivery]):
     """The deliveries of all broadcasts."""
 
-    def __init__(self, tx: Transaction) -> None:
-        self._connection = tx.connection
-        self._vault = tx.vault
+    table = deliveries
 
     async def create(self, broadcast: Broadcast, now: datetime) -> int:
         """Add a waiting delivery for each reachable subscriber in the audience, and return how many were added."""
@@ -99,50 +51,66 @@ class DeliveryRepository:
 
         Deliveries to the `excluded` users stay waiting.
         """
-        known = {"broadcast": broadcast_id, "limit": limit, "now": at, "excluded": tuple(excluded)}
-        found = await self._connection.execute(CLAIM, known)
-        claimed = encryption.read_rows(self._vault, deliveries, found.mappings(), _delivery)
-        return tuple(sorted(claimed, key=lambda each: each.user_id))
+        of_broadcast = deliveries.c.broadcast_id == broadcast_id
+        waiting = select(deliveries.c.user_id).where(IS_TO_SEND, of_broadcast, deliveries.c.user_id.not_in(excluded))
+        first = waiting.order_by(deliveries.c.user_id).limit(limit)
+        claimed = (
+            update(deliveries)
+            .where(of_broadcast, deliveries.c.user_id.in_(first.scalar_subquery()), IS_TO_SEND)
+            .values(status=DeliveryStatus.SENDING, at=at)
+            .returning(deliveries)
+        )
+        return tuple(sorted(await self._find(claimed), key=lambda each: each.user_id))
 
-    async def record(self, deliveries: Sequence[Delivery]) -> None:
+    async def record(self, results: Sequence[Delivery]) -> None:
         """Save the results of claimed deliveries: their status, time and failure."""
-        results = [
+        known = [
             {
                 "broadcast": each.broadcast_id,
                 "user": each.user_id,
-                "new_status": each.status,
-                "now": each.at,
-                "why": each.failure,
+                "status": each.status,
+                "at": each.at,
+                "failure": each.failure,
             }
-            for each in deliveries
+            for each in results
         ]
-        if results:
-            await self._connection.execute(RECORD, results)
+        one = update(deliveries).where(
+            deliveries.c.broadcast_id == bindparam("broadcast"), deliveries.c.user_id == bindparam("user")
+        )
+        if known:
+            await self._connection.execute(one, known)
 
     async def release(self, broadcast_id: str, user_ids: Collection[int]) -> None:
         """Mark claimed deliveries as waiting again. Call this only if they surely weren't sent."""
+        claimed = update(deliveries).where(deliveries.c.broadcast_id == broadcast_id, IS_CLAIMED_DELIVERY)
         for batch in upsert.split_into_batches(user_ids):
-            await self._connection.execute(RELEASE, {"broadcast": broadcast_id, "user_ids": batch})
+            await self._change(claimed.where(deliveries.c.user_id.in_(batch)).values(status=DeliveryStatus.WAITING))
 
     async def mark_interrupted(self, broadcast_id: str) -> int:
         """Mark claimed deliveries as unknown after a crash, and return how many they were."""
-        return (await self._connection.execute(MARK_INTERRUPTED, {"broadcast": broadcast_id})).rowcount
+        claimed = update(deliveries).where(deliveries.c.broadcast_id == broadcast_id, IS_CLAIMED_DELIVERY)
+        return await self._change(claimed.values(status=DeliveryStatus.UNKNOWN))
 
     async def retry_unknown(self, broadcast_id: str) -> int:
         """Mark deliveries with an unknown result as waiting again, and return how many they were."""
-        return (await self._connection.execute(RETRY_UNKNOWN, {"broadcast": broadcast_id})).rowcount
+        of_broadcast = update(deliveries).where(deliveries.c.broadcast_id == broadcast_id)
+        unknown = of_broadcast.where(deliveries.c.status == DeliveryStatus.UNKNOWN)
+        return await self._change(unknown.values(status=DeliveryStatus.WAITING))
 
     async def counts(self, broadcast_id: str) -> Mapping[DeliveryStatus, int]:
         """Return status -> count, without statuses that no delivery has."""
-        found = await self._connection.execute(COUNTS, {"broadcast": broadcast_id})
+        of_broadcast = select(deliveries.c.status, func.count()).where(deliveries.c.broadcast_id == broadcast_id)
+        found = await self._connection.execute(of_broadcast.group_by(deliveries.c.status))
         return {DeliveryStatus(status): int(count) for status, count in found}
 
     async def with_status(self, broadcast_id: str, status: DeliveryStatus, limit: int = 100) -> tuple[Delivery, ...]:
         """Return the deliveries with this status, in the order of the users' ids."""
-        found = await self._connection.execute(
-            WITH_STATUS, {"broadcast": broadcast_id, "status": status, "limit": limit}
-        )
-        return encryption.read_rows(self._vault, deliveries, found.mappings(), _delivery)
+        of_broadcast = select(deliveries).where(deliveries.c.broadcast_id == broadcast_id)
+        with_status = of_broadcast.where(deliveries.c.status == status)
+        return await self._find(with_status.order_by(deliveries.c.user_id).limit(limit))
+
+    def _to_value(self, known: dict[str, Any]) -> Delivery:
+        return Delivery(**{**known, "status": DeliveryStatus(known["status"])})
 
 
 def _locale_read() -> ColumnElement[str]:
@@ -174,7 +142,3 @@ def _audience_conditions(audience: Audience, locale: ColumnElement[str], now: da
         since = now - timedelta(days=audience.active_days)
         conditions.append(or_(users.c.last_seen_at >= since, users.c.created_at >= since))
     return conditions
-
-
-def _delivery(row: Mapping[Any, Any]) -> Delivery:
-    return Delivery(**{**row, "status": DeliveryStatus(row["status"])})

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import BindParameter, Integer, Select, bindparam, case, delete, false, null, or_, select, update
+from sqlalchemy import Select, case, delete, false, null, or_, select, update
 
 from bot.infra.db.columns import blank_personal_columns, constant
 from bot.infra.db.transaction import Transaction
@@ -20,7 +20,7 @@ from bot.orders.payer import Payer, payer_in_chat
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
-from bot.orders.repository import IS_PAGES, IS_USERS, NEWEST_FIRST, OrderRepository, payer_key
+from bot.orders.repository import NEWEST_FIRST, LinkQuery, OrderRepository, is_of_payer
 from bot.orders.screens.privacy import OpenOrders, StoredOrders
 from bot.orders.tables import HAS_RECIPIENT, missed_orders, orders, receipts, wrong_codes
 from bot.recipients.user_data import method_json
@@ -34,73 +34,18 @@ KEEP_NEVER_SHOWN = timedelta(days=90)
 """How long rejected orders, and orders that were never shown, are kept. Nobody can have paid for them."""
 
 ENDED = (Phase.DONE, Phase.REFUSED, Phase.ABANDONED)
-LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
-BEFORE = bindparam("before", type_=orders.c.created_at.type)
 
 # The version increases, so that a process that read the order before can't write its recipient back.
 # The hash goes with the address of the page: nothing is left that could show the order to a payer without a chat.
 WITHOUT_RECIPIENT = {**blank_personal_columns(orders), "payer_hash": null(), "version": orders.c.version + 1}
-USER = bindparam("user", type_=orders.c.user_id.type)
-DELETE_OF_USER = (
-    delete(missed_orders).where(missed_orders.c.user_id == USER),
-    delete(wrong_codes).where(wrong_codes.c.user_id == USER),
-)
-DELETE_OF_PAYER = {
-    has_chat: (
-        # The hash stays, so that a forwarded receipt can still be verified.
-        update(receipts)
-        .where(receipts.c.reference.in_(select(orders.c.reference).where(is_theirs)))
-        .values(blank_personal_columns(receipts)),
-        update(orders).where(is_theirs).values(user_id=NOBODY, chat_id=NOBODY, **WITHOUT_RECIPIENT),
-    )
-    for has_chat, is_theirs in ((True, IS_USERS), (False, IS_PAGES))
-}
-
-FAILED_OF_USER = (
-    select(orders.c.reference)
-    .where(IS_USERS, orders.c.is_paid, orders.c.state == constant(FAILED))
-    .order_by(*NEWEST_FIRST)
-    .limit(MAX_LISTED)
-)
-NEVER_SHOWN = (
-    select(orders.c.reference)
-    .where(
-        orders.c.phase.in_([constant(Phase.ABANDONED), constant(Phase.REFUSED)]),
-        orders.c.is_paid.is_(false()),
-        orders.c.created_at < BEFORE,
-    )
-    .limit(LIMIT)
-)
-DELETE_NEVER_SHOWN = delete(orders).where(orders.c.reference.in_(NEVER_SHOWN))
-OLD = (
-    select(orders.c.reference)
-    .where(
-        HAS_RECIPIENT,
-        orders.c.created_at < BEFORE,
-        orders.c.phase.in_([constant(phase) for phase in ENDED]),
-        or_(orders.c.ended_at.is_(None), orders.c.ended_at < BEFORE),
-    )
-    .limit(LIMIT)
-)
-REFERENCES: BindParameter[tuple[str, ...]] = bindparam("references", expanding=True)
-BLANK_CODES = update(receipts).where(receipts.c.reference.in_(REFERENCES)).values(blank_personal_columns(receipts))
-# An invoice or a deposit stays, and its seal with it: it can still be paid. A row without both needs no seal.
-CAN_BE_PAID = or_(orders.c.bolt11.is_not(None), orders.c.deposit.is_not(None))
-BLANK_LINKS = update(orders).values(
-    number="",
-    holder=null(),
-    refusal=null(),
-    evidence=null(),
-    payment_seal=case((CAN_BE_PAID, orders.c.payment_seal), else_=null()),
-    version=orders.c.version + 1,
-)
-BLANK_ORDERS = update(orders).where(orders.c.reference.in_(REFERENCES)).values(**WITHOUT_RECIPIENT)
 
 
 async def stored(tx: Transaction, user_id: int) -> StoredOrders:
     """Return the newest orders of a user, how many there are, and which were paid but failed."""
     newest = await OrderRepository(tx).of_user(user_id, limit=MAX_LISTED)
-    failed = (await tx.connection.execute(FAILED_OF_USER, {"user": user_id})).scalars()
+    of_user = select(orders.c.reference).where(orders.c.user_id == user_id)
+    failed_of_user = of_user.where(orders.c.is_paid, orders.c.state == constant(FAILED))
+    failed = (await tx.connection.execute(failed_of_user.order_by(*NEWEST_FIRST).limit(MAX_LISTED))).scalars()
     return StoredOrders(newest, await OrderRepository(tx).count_of_user(user_id), tuple(failed))
 
 
@@ -130,28 +75,44 @@ async def export_payer(tx: Transaction, payer: Payer, limit: int, offset: int) -
 
 async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
     """Remove the user and the recipients from the user's orders, which must have ended."""
-    for statement in DELETE_OF_USER:
-        await tx.connection.execute(statement, {"user": user_id})
+    for table in (missed_orders, wrong_codes):
+        await tx.connection.execute(delete(table).where(table.c.user_id == user_id))
     await delete_payer(tx, payer_in_chat(user_id))
 
 
-async def delete_links(tx: Transaction, origins: Select[tuple[str]], user_id: int, now: datetime) -> None:
+async def delete_links(tx: Transaction, origins: LinkQuery, now: datetime) -> None:
     """Remove the recipients from all orders that were made from the links of a user who is deleted.
 
     What the service may not have created, or its payer hasn't agreed to, is never shown. An unpaid invoice can still be
-    paid, so it is followed without its recipient. `origins` is the query of the links with the parameter `user`.
+    paid, so it is followed without its recipient.
     """
-    for order in await OrderRepository(tx).dropped_with_links(origins, user_id):
+    for order in await OrderRepository(tx).dropped_with_links(origins):
         kept = await OrderRepository(tx).save(replace(order, phase=Phase.ABANDONED, bolt11=None))
         if kept is not None:
             await OrderRepository(tx).record_event(kept, now, EventNote.LINK_DELETED)
-    await tx.connection.execute(BLANK_LINKS.where(orders.c.origin.in_(origins)), {"user": user_id})
+    # An invoice or a deposit stays, and its seal with it: it can still be paid. A row without both needs no seal.
+    can_be_paid = or_(orders.c.bolt11.is_not(None), orders.c.deposit.is_not(None))
+    blank = {
+        **dict.fromkeys(("holder", "refusal", "evidence"), null()),
+        "number": "",
+        "payment_seal": case((can_be_paid, orders.c.payment_seal), else_=null()),
+        "version": orders.c.version + 1,
+    }
+    await tx.connection.execute(update(orders).where(orders.c.origin.in_(origins)).values(blank))
 
 
 async def delete_payer(tx: Transaction, payer: Payer) -> None:
     """Remove the payer and the recipients from the payer's orders, which must have ended."""
-    for statement in DELETE_OF_PAYER[payer.has_chat]:
-        await tx.connection.execute(statement, payer_key(payer))
+    theirs = is_of_payer(payer)
+    # The hash stays, so that a forwarded receipt can still be verified.
+    await _blank_codes(tx, select(orders.c.reference).where(theirs))
+    nobody = {"user_id": NOBODY, "chat_id": NOBODY, **WITHOUT_RECIPIENT}
+    await tx.connection.execute(update(orders).where(theirs).values(nobody))
+
+
+async def _blank_codes(tx: Transaction, references: Select[str] | Sequence[str]) -> None:
+    of_orders = update(receipts).where(receipts.c.reference.in_(references))
+    await tx.connection.execute(of_orders.values(blank_personal_columns(receipts)))
 
 
 async def prune(tx: Transaction, now: datetime, kept: timedelta | None, limit: int) -> int:
@@ -168,15 +129,31 @@ async def prune(tx: Transaction, now: datetime, kept: timedelta | None, limit: i
 
 async def delete_never_shown(tx: Transaction, before: datetime, limit: int) -> int:
     """Delete unpaid orders from before that time that were rejected or never shown. Return how many."""
-    return (await tx.connection.execute(DELETE_NEVER_SHOWN, {"before": before, "limit": limit})).rowcount
+    never_shown = (
+        select(orders.c.reference)
+        .where(
+            orders.c.phase.in_([constant(Phase.ABANDONED), constant(Phase.REFUSED)]),
+            orders.c.is_paid.is_(false()),
+            orders.c.created_at < before,
+        )
+        .limit(limit)
+    )
+    return (await tx.connection.execute(delete(orders).where(orders.c.reference.in_(never_shown)))).rowcount
 
 
 async def remove_recipients(tx: Transaction, before: datetime, limit: int) -> int:
     """Remove the recipients from orders that ended before that time. Return from how many."""
-    references = tuple((await tx.connection.execute(OLD, {"before": before, "limit": limit})).scalars())
+    old = select(orders.c.reference).where(
+        HAS_RECIPIENT,
+        orders.c.created_at < before,
+        orders.c.phase.in_([constant(phase) for phase in ENDED]),
+        or_(orders.c.ended_at.is_(None), orders.c.ended_at < before),
+    )
+    references = tuple((await tx.connection.execute(old.limit(limit))).scalars())
     if references:
-        await tx.connection.execute(BLANK_CODES, {"references": references})
-        await tx.connection.execute(BLANK_ORDERS, {"references": references})
+        await _blank_codes(tx, references)
+        ended = update(orders).where(orders.c.reference.in_(references))
+        await tx.connection.execute(ended.values(WITHOUT_RECIPIENT))
     return len(references)
 
 

@@ -15,7 +15,7 @@ from bot.orders.repository import OrderRepository
 from bot.payment_requests.audit import ALL_OF_USER, record_closing, record_look
 from bot.payment_requests.model import PAID, ClosedBy, PaymentRequest, Report, ReportedRequest
 from bot.payment_requests.notifications import closed_notification, report_notifications
-from bot.payment_requests.repository import IDS_OF_USER, PaymentRequestRepository, ReportRepository
+from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository, ids_of_user
 from bot.payment_requests.rules import PaymentRequestRules
 
 MAX_LISTED: Final = 20
@@ -88,7 +88,8 @@ class ReportService:
                 closed = await requests.close_all(user_id, ClosedBy.OPERATOR, now)
             else:
                 closed = int(await requests.close(request_id, ClosedBy.OPERATOR, now))
-            withdrawn = await withdraw_invoices(tx, IDS_OF_USER, user_id, now, only=None if is_all else request_id)
+            only = None if is_all else request_id
+            withdrawn = await withdraw_invoices(tx, ids_of_user(user_id), now, only=only)
             if closed or withdrawn:
                 detail = ALL_OF_USER if is_all else ""
                 await record_closing(tx, operator_id, request_id, now, user_id=user_id, detail=detail)

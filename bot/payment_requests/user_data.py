@@ -8,7 +8,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.orders.user_data import delete_links
 from bot.payment_requests.model import ClosedBy, PaymentRequest
-from bot.payment_requests.repository import IDS_OF_USER, PaymentRequestRepository, ReportRepository
+from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository, ids_of_user
 from bot.payment_requests.screens.formatting import format_line
 from bot.payment_requests.tables import payment_requests
 from bot.recipients.user_data import method_json
@@ -80,7 +80,7 @@ async def blocks_deletion(tx: Transaction, user_id: int) -> PaidOrders | None:
 
 async def delete_user(tx: Transaction, user_id: int, now: datetime) -> None:
     """Delete the user's payment requests and reports, and remove the user's number from the orders of the links."""
-    await delete_links(tx, IDS_OF_USER, user_id, now)
+    await delete_links(tx, ids_of_user(user_id), now)
     await PaymentRequestRepository(tx).delete_of_user(user_id)
 
 

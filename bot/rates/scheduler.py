@@ -18,7 +18,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.workers import run_each
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.notifications import MAX_DELAY, RATE_SUBJECT, DailyQuote, daily_quote, price_alert
-from bot.rates.repository import QuoteRepository, SubscriptionRepository
+from bot.rates.repository import AlertRepository, QuoteRepository, SubscriptionRepository
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Quote, SettlementFailure
 from bot.users.repository import UserRepository
@@ -100,12 +100,8 @@ class RateScheduler:
         if quote.is_stale(now):
             return 0
         async with self._database.transaction() as tx:
-            await SubscriptionRepository(tx).delete_expired(now)
-            met = [
-                alert
-                for alert in await SubscriptionRepository(tx).find_active_alerts(now)
-                if alert.is_met_by(quote.btc_idr)
-            ]
+            await AlertRepository(tx).delete_expired(now)
+            met = [alert for alert in await AlertRepository(tx).find_active(now) if alert.is_met_by(quote.btc_idr)]
         for alert in met:
             self._met.setdefault(alert.id, (alert, quote))
         return len(met)
@@ -164,11 +160,11 @@ async def _queue_daily_quote(tx: Transaction, due: Subscription, now: datetime, 
 async def _queue_alert(tx: Transaction, alert: RateAlert, quote: Quote, now: datetime) -> None:
     """Queue an alert if it still exists. Then delete it, or start its cooldown."""
     if alert.cooldown_seconds is None:
-        is_due = await SubscriptionRepository(tx).delete_alert(alert.id)
+        is_due = await AlertRepository(tx).delete(alert.id)
         cooldown_until = None
     else:
         cooldown_until = now + timedelta(seconds=alert.cooldown_seconds)
-        is_due = await SubscriptionRepository(tx).start_cooldown(alert.id, now, cooldown_until)
+        is_due = await AlertRepository(tx).start_cooldown(alert.id, now, cooldown_until)
     if is_due:
         await OutboxRepository(tx).add([price_alert(alert, quote, cooldown_until, now)])
 

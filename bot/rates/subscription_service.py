@@ -13,7 +13,7 @@ from bot.core.time_of_day import DEFAULT_QUIET_HOURS, next_at
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.rates.model import AlertRequest, RateAlert, RateUpdates, Subscription
-from bot.rates.repository import SubscriptionRepository
+from bot.rates.repository import AlertRepository, SubscriptionRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
 
@@ -35,7 +35,7 @@ class SubscriptionService:
         """Return the rate updates of a user, without expired alerts."""
         now = self._clock.now()
         async with self._database.reading() as tx:
-            alerts = await SubscriptionRepository(tx).find_alerts(user_id)
+            alerts = await AlertRepository(tx).find_by_user(user_id)
             return RateUpdates(
                 await SubscriptionRepository(tx).get(user_id),
                 tuple(alert for alert in alerts if alert.expires_at > now),
@@ -63,21 +63,21 @@ class SubscriptionService:
         """Set an alert, or restart the same one. Return False if the user has the maximum of alerts."""
         now, alert_id = self._clock.now(), _alert_id(user.id, request)
         async with self._database.transaction() as tx:
-            others = [each for each in await SubscriptionRepository(tx).find_alerts(user.id) if each.id != alert_id]
+            others = [each for each in await AlertRepository(tx).find_by_user(user.id) if each.id != alert_id]
             if sum(each.expires_at > now for each in others) >= MAX_ALERTS:
                 return False
             await UserRepository(tx).save(user)
             await SubscriptionRepository(tx).save(await _find_or_create(tx, user.id, now))
-            await SubscriptionRepository(tx).save_alert(_make_alert(alert_id, user.id, request, now))
+            await AlertRepository(tx).save(_make_alert(alert_id, user.id, request, now))
         return True
 
     async def delete_alert(self, user_id: int, alert_id: str) -> bool:
         """Delete an alert of the user, and return whether it existed."""
         async with self._database.transaction() as tx:
-            alert = await SubscriptionRepository(tx).get_alert(alert_id)
+            alert = await AlertRepository(tx).get(alert_id)
             if alert is None or alert.user_id != user_id:
                 return False
-            return await SubscriptionRepository(tx).delete_alert(alert_id)
+            return await AlertRepository(tx).delete(alert_id)
 
     async def end(self, user_id: int) -> bool:
         """End the subscription and all alerts, and return whether there were any."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.rates.model import RateAlert, Subscription
-from bot.rates.repository import SubscriptionRepository
+from bot.rates.repository import AlertRepository, SubscriptionRepository
 from bot.users.user_data import JsonObject, StoredData, UserData, format_time
 
 
@@ -29,14 +29,15 @@ class StoredRateMessages(StoredData):
 
 async def stored(tx: Transaction, user_id: int) -> StoredRateMessages:
     """Return the subscription and the alerts of a user."""
-    rates = SubscriptionRepository(tx)
-    return StoredRateMessages(await rates.get(user_id), await rates.find_alerts(user_id))
+    return StoredRateMessages(
+        await SubscriptionRepository(tx).get(user_id), await AlertRepository(tx).find_by_user(user_id)
+    )
 
 
 async def has_any(tx: Transaction, user_id: int) -> bool:
     """Return whether the user has a subscription or an alert."""
-    rates = SubscriptionRepository(tx)
-    return await rates.get(user_id) is not None or bool(await rates.find_alerts(user_id))
+    found = await stored(tx, user_id)
+    return found.subscription is not None or bool(found.alerts)
 
 
 async def export_user(tx: Transaction, user_id: int) -> JsonObject:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import bindparam, delete
+from sqlalchemy import delete
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Html, Translator
@@ -14,8 +14,6 @@ from bot.recipients.screens import masked_line
 from bot.recipients.tables import recipients
 from bot.settlement.model import PayoutMethod
 from bot.users.user_data import MAX_LISTED, JsonObject, Rows, StoredData, UserData, count_rows, format_time, list_first
-
-DELETE = delete(recipients).where(recipients.c.user_id == bindparam("user", type_=recipients.c.user_id.type))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ async def export(tx: Transaction, user_id: int, limit: int, offset: int) -> Sequ
 
 async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
     """Delete the recipients that the user has saved."""
-    await tx.connection.execute(DELETE, {"user": user_id})
+    await tx.connection.execute(delete(recipients).where(recipients.c.user_id == user_id))
 
 
 async def prune(tx: Transaction, now: datetime, kept: timedelta | None, _limit: int) -> int:

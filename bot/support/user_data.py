@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import Integer, bindparam, delete, literal, select
+from sqlalchemy import delete, literal, select
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Html, Translator, as_html
@@ -28,21 +28,6 @@ from bot.users.user_data import MAX_LISTED, JsonObject, Rows, StoredData, UserDa
 
 INTERNAL: Final = frozenset({EntryKind.NOTE, EntryKind.UNDECIDED})
 """What support wrote and didn't send to the user."""
-
-USER = bindparam("user", type_=tickets.c.user_id.type)
-SUBJECTS = select(literal(TICKET_SUBJECT) + tickets.c.reference).where(tickets.c.user_id == USER)
-DELETE = (
-    delete(outbox).where(outbox.c.subject.in_(SUBJECTS)),
-    # Their entries and the bot's messages are deleted with them.
-    delete(tickets).where(tickets.c.user_id == USER),
-)
-OLD_ENTRIES = (
-    select(ticket_entries.c.id)
-    .join(tickets, tickets.c.reference == ticket_entries.c.ticket)
-    .where(tickets.c.closed_at < bindparam("before", type_=tickets.c.closed_at.type))
-    .limit(bindparam("limit", type_=Integer()))
-)
-DELETE_ENTRIES = delete(ticket_entries).where(ticket_entries.c.id.in_(OLD_ENTRIES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +74,10 @@ async def export(tx: Transaction, user_id: int, limit: int, offset: int) -> Sequ
 async def delete_user(tx: Transaction, user_id: int, now: datetime) -> None:
     """Delete the user's tickets, and queue the deletion of their messages in support's chats."""
     bot_messages = await BotMessageRepository(tx).in_staff_chats(user_id)
-    for statement in DELETE:
-        await tx.connection.execute(statement, {"user": user_id})
+    subjects = select(literal(TICKET_SUBJECT) + tickets.c.reference).where(tickets.c.user_id == user_id)
+    await tx.connection.execute(delete(outbox).where(outbox.c.subject.in_(subjects)))
+    # Their entries and the bot's messages are deleted with them.
+    await tx.connection.execute(delete(tickets).where(tickets.c.user_id == user_id))
     of_chat: dict[tuple[int, str], list[BotMessage]] = defaultdict(list)
     for bot_message in bot_messages:
         of_chat[bot_message.chat_id, bot_message.ticket].append(bot_message)
@@ -106,7 +93,13 @@ async def prune(tx: Transaction, now: datetime, kept: timedelta | None, limit: i
 
 async def delete_entries(tx: Transaction, closed_before: datetime, limit: int) -> int:
     """Delete up to `limit` entries of tickets closed before a time, and return how many. The tickets stay."""
-    return (await tx.connection.execute(DELETE_ENTRIES, {"before": closed_before, "limit": limit})).rowcount
+    old = (
+        select(ticket_entries.c.id)
+        .join(tickets, tickets.c.reference == ticket_entries.c.ticket)
+        .where(tickets.c.closed_at < closed_before)
+        .limit(limit)
+    )
+    return (await tx.connection.execute(delete(ticket_entries).where(ticket_entries.c.id.in_(old)))).rowcount
 
 
 def _removal(chat_id: int, ticket: str, bot_messages: list[BotMessage], now: datetime) -> Notification[AboutTicket]:

@@ -1,14 +1,10 @@
 """Read and write what is known of groups: the language that their members chose."""
 
-from sqlalchemy import BigInteger, bindparam, delete, select
+from sqlalchemy import delete, select
 
 from bot.infra.db import upsert
 from bot.infra.db.transaction import Transaction
 from bot.users.tables import groups
-
-CHAT = bindparam("chat", type_=BigInteger())
-LOCALE = select(groups.c.locale).where(groups.c.chat_id == CHAT)
-DELETE = delete(groups).where(groups.c.chat_id == CHAT)
 
 
 class GroupRepository:
@@ -19,7 +15,7 @@ class GroupRepository:
 
     async def get_locale(self, chat_id: int) -> str | None:
         """Return the language of a group, or None if its members chose none."""
-        locale: str | None = (await self._connection.execute(LOCALE, {"chat": chat_id})).scalar_one_or_none()
+        locale: str | None = await self._connection.scalar(select(groups.c.locale).where(groups.c.chat_id == chat_id))
         return locale
 
     async def save_locale(self, chat_id: int, locale: str) -> None:
@@ -31,7 +27,7 @@ class GroupRepository:
         locale = await self.get_locale(old)
         if locale is not None:
             await self.save_locale(new, locale)
-            await self._connection.execute(DELETE, {"chat": old})
+            await self._connection.execute(delete(groups).where(groups.c.chat_id == old))
 
 
 async def move_group(tx: Transaction, old: int, new: int) -> None:

@@ -1,52 +1,24 @@
 """Read and write users and their events."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Integer, Select, bindparam, delete, insert, or_, select, update
+from sqlalchemy import bindparam, delete, insert, or_, select, update
 
-from bot.infra.db import encryption, upsert
+from bot.infra.db.repository import Repository
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.model import ChatState
-from bot.infra.telegram.inbound.repository import MARK_HANDLED
+from bot.infra.telegram.inbound.repository import mark_handled
 from bot.users.model import HANDLED_BY_QUESTION, RecordedEvent, User, UserEvent
-from bot.users.tables import user_events, users
-
-ONE = select(users).where(users.c.id == bindparam("id"))
-SAVE_CHAT = (
-    update(users)
-    .where(users.c.id == bindparam("user"))
-    .values(question_message_id=bindparam("question"), answered_buttons=bindparam("buttons"))
-)
-SAVE_QUESTION = update(users).where(users.c.id == bindparam("user")).values(open_question=bindparam("question"))
-
-EVENT = select(*(user_events.c[name] for name in ("id", "user_id", "reference", "at", "event")))
-EVENT_AT = user_events.c.at.type
-OF_ORDER = (
-    EVENT.where(
-        user_events.c.user_id == bindparam("user"),
-        or_(
-            user_events.c.reference == bindparam("about"),
-            (user_events.c.reference == "") & (user_events.c.at >= bindparam("since", type_=EVENT_AT)),
-        ),
-    )
-).order_by(user_events.c.at, user_events.c.id)
-OF_USER = (
-    EVENT.where(user_events.c.user_id == bindparam("user"))
-    .order_by(user_events.c.at.desc(), user_events.c.id.desc())
-    .limit(bindparam("limit", type_=Integer()))
-)
-DELETE_EVENTS = delete(user_events).where(user_events.c.at < bindparam("before", type_=EVENT_AT))
+from bot.users.tables import HAS_USERNAME, user_events, users
 
 
-class UserRepository:
+class UserRepository(Repository[User]):
     """Read and write users."""
 
-    def __init__(self, tx: Transaction) -> None:
-        self._connection = tx.connection
-        self._vault = tx.vault
+    table = users
 
     async def get(self, user_id: int) -> User | None:
         """Return the user with this Telegram id, or None.
@@ -54,65 +26,80 @@ class UserRepository:
         Raises:
             RowUnreadable: the row is damaged.
         """
-        row = (await self._connection.execute(ONE, {"id": user_id})).mappings().first()
-        return encryption.read_row(self._vault, users, dict(row), to_user) if row else None
+        return await self._get(select(users).where(users.c.id == user_id))
 
     async def get_if_readable(self, user_id: int) -> User | None:
         """Return the user. A missing or unreadable row gives None, and an unreadable one is recorded."""
-        row = (await self._connection.execute(ONE, {"id": user_id})).mappings().first()
-        return encryption.read_row_or_none(self._vault, users, dict(row), to_user) if row else None
+        return await self._find_first(select(users).where(users.c.id == user_id))
+
+    async def find_by_username(self, username: str) -> tuple[User, ...]:
+        """Return the users who had this username when we last saw them, the last seen first."""
+        named = select(users).where(HAS_USERNAME, users.c.username == username)
+        return await self._find(named.order_by(users.c.last_seen_at.desc(), users.c.id))
 
     async def save(self, user: User) -> None:
         """Insert or replace a user, without the state of the chat."""
         if user.answered_update_id is not None:
-            await self._connection.execute(MARK_HANDLED, {"taken": user.answered_update_id, "by": HANDLED_BY_QUESTION})
-        row = asdict(user)
-        del row["chat"]
-        await upsert.insert_or_replace(self._connection, users, encryption.seal_row(self._vault, users, row))
+            await mark_handled(self._tx, user.answered_update_id, HANDLED_BY_QUESTION)
+        await self._replace(user)
 
     async def save_question(self, user_id: int, question: str | None) -> None:
         """Save the user's open question, and nothing else of the row."""
-        await self._connection.execute(SAVE_QUESTION, {"user": user_id, "question": question})
+        await self._change(update(users).where(users.c.id == user_id).values(open_question=question))
 
     async def save_chats(self, chats: Sequence[ChatState]) -> None:
         """Save the state of these users' chats. Users without a row are left out."""
         rows = [
             {
                 "user": chat.user_id,
-                "question": chat.question_message_id,
-                "buttons": {button: at.isoformat() for button, at in chat.answered_buttons.items()} or None,
+                "question_message_id": chat.question_message_id,
+                "answered_buttons": {button: at.isoformat() for button, at in chat.answered_buttons.items()} or None,
             }
             for chat in chats
         ]
-        await self._connection.execute(SAVE_CHAT, rows)
+        await self._connection.execute(update(users).where(users.c.id == bindparam("user")), rows)
+
+    def _to_row(self, value: User) -> dict[str, Any]:
+        return {name: each for name, each in asdict(value).items() if name != "chat"}
+
+    def _to_value(self, known: dict[str, Any]) -> User:
+        question_message_id, answered_buttons = known.pop("question_message_id"), known.pop("answered_buttons") or {}
+        chat = ChatState(
+            user_id=known["id"],
+            question_message_id=question_message_id,
+            answered_buttons={button: datetime.fromisoformat(at) for button, at in answered_buttons.items()},
+        )
+        return User(**known, chat=chat)
 
 
-class UserEventRepository:
+class UserEventRepository(Repository[RecordedEvent]):
     """Read and write the events of users."""
 
-    def __init__(self, tx: Transaction) -> None:
-        self._connection = tx.connection
-        self._vault = tx.vault
+    table = user_events
 
     async def add(self, event: RecordedEvent) -> None:
         """Insert an event."""
-        await self._connection.execute(insert(user_events).inline(), asdict(event))
+        await self._connection.execute(insert(user_events).inline(), self._seal(event))
 
     async def find_by_order(self, user_id: int, reference: str, since: datetime) -> tuple[RecordedEvent, ...]:
         """Return the events about an order, and events since then about no order, oldest first."""
-        return await self._all(OF_ORDER, {"user": user_id, "about": reference, "since": since})
+        about_none = (user_events.c.reference == "") & (user_events.c.at >= since)
+        about = or_(user_events.c.reference == reference, about_none)
+        found = select(user_events).where(user_events.c.user_id == user_id, about)
+        return await self._find(found.order_by(user_events.c.at, user_events.c.id))
 
     async def find_by_user(self, user_id: int, limit: int = 50) -> tuple[RecordedEvent, ...]:
         """Return the events of a user, newest first."""
-        return await self._all(OF_USER, {"user": user_id, "limit": limit})
+        found = select(user_events).where(user_events.c.user_id == user_id)
+        return await self._find(found.order_by(user_events.c.at.desc(), user_events.c.id.desc()).limit(limit))
 
     async def delete_before(self, before: datetime) -> int:
         """Delete older events, and return how many."""
-        return (await self._connection.execute(DELETE_EVENTS, {"before": before})).rowcount
+        return await self._change(delete(user_events).where(user_events.c.at < before))
 
-    async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[RecordedEvent, ...]:
-        found = (await self._connection.execute(statement, parameters)).mappings()
-        return encryption.read_rows(self._vault, user_events, found, _event)
+    def _to_value(self, known: dict[str, Any]) -> RecordedEvent:
+        del known["id"]
+        return RecordedEvent(**known)
 
 
 async def save_chats(tx: Transaction, chats: Sequence[ChatState]) -> None:
@@ -126,18 +113,3 @@ async def record_user_event(
     """Record an event of a user, possibly with an order. `event`: a `UserEvent`, or the result of `press_event`."""
     recorded = RecordedEvent(user_id=user_id, reference=order_reference, at=now, event=str(event))
     await UserEventRepository(tx).add(recorded)
-
-
-def to_user(known: dict[str, Any]) -> User:
-    """Return the user of a decrypted row."""
-    question_message_id, answered_buttons = known.pop("question_message_id"), known.pop("answered_buttons") or {}
-    chat = ChatState(
-        user_id=known["id"],
-        question_message_id=question_message_id,
-        answered_buttons={button: datetime.fromisoformat(at) for button, at in answered_buttons.items()},
-    )
-    return User(**known, chat=chat)
-
-
-def _event(known: dict[str, Any]) -> RecordedEvent:
-    return RecordedEvent(**{name: value for name, value in known.items() if name != "id"})

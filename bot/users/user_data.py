@@ -7,10 +7,9 @@ Each feature that owns a table with a user in it declares one `UserData` in its 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Final, Protocol
 
-from sqlalchemy import ColumnElement, Select, Table, bindparam, func, select
+from sqlalchemy import ColumnElement, Table, func, select
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Features
@@ -127,12 +126,8 @@ def list_user_data(features: Features) -> list[UserData]:
 
 async def count_rows(tx: Transaction, table: Table, user_id: int, *conditions: ColumnElement[bool]) -> int:
     """Return how many rows of a table belong to a user and meet the conditions, also unreadable ones."""
-    return (await tx.connection.execute(_build_count(table, *conditions), {"user": user_id})).scalar_one()
-
-
-@cache
-def _build_count(table: Table, *conditions: ColumnElement[bool]) -> Select[int]:
-    return select(func.count()).select_from(table).where(table.c.user_id == bindparam("user"), *conditions)
+    counted = select(func.count()).select_from(table).where(table.c.user_id == user_id, *conditions)
+    return (await tx.connection.execute(counted)).scalar_one()
 
 
 def list_first(lines: Sequence[str], count: int) -> list[str]:

@@ -17,7 +17,7 @@ from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders.order import OrderEvent, Phase
 from bot.orders.repository import OrderRepository
-from bot.rates.repository import QuoteRepository, SubscriptionRepository
+from bot.rates.repository import AlertRepository, QuoteRepository, SubscriptionRepository
 from bot.settlement.model import Quote
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
@@ -71,8 +71,8 @@ async def two_events(tx: Transaction) -> None:
 
 async def two_alerts(tx: Transaction) -> None:
     await two_users(tx)
-    await SubscriptionRepository(tx).save_alert(an_alert("bad"))
-    await SubscriptionRepository(tx).save_alert(an_alert("good"))
+    await AlertRepository(tx).save(an_alert("bad"))
+    await AlertRepository(tx).save(an_alert("good"))
 
 
 async def two_subscriptions(tx: Transaction) -> None:
@@ -167,7 +167,7 @@ ANYWHERE = {
     "price alert": Case(
         two_alerts,
         "UPDATE rate_alerts SET threshold = 'high' WHERE id = 'bad'",
-        lambda tx: SubscriptionRepository(tx).find_active_alerts(NOW),
+        lambda tx: AlertRepository(tx).find_active(NOW),
         "rate_alerts bad",
     ),
     "broadcast": Case(

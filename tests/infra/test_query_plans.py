@@ -27,8 +27,8 @@ from bot.orders.payer import payer_in_chat, payer_on_page
 from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
-from bot.payment_requests.repository import IDS_OF_USER, PaymentRequestRepository
-from bot.rates.repository import QuoteRepository, SubscriptionRepository
+from bot.payment_requests.repository import PaymentRequestRepository, ids_of_user
+from bot.rates.repository import AlertRepository, QuoteRepository, SubscriptionRepository
 from bot.recipients.repository import RecipientRepository
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.repository import AuditRepository, MovedChatRepository
@@ -120,7 +120,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     ),
     "tally_links": (lambda tx: OrderRepository(tx).tally_links(["a", "b"]), "ix_orders_origin_created_at"),
     "delete_links": (
-        lambda tx: orders_data.delete_links(tx, IDS_OF_USER, 1001, NOW),
+        lambda tx: orders_data.delete_links(tx, ids_of_user(1001), NOW),
         "ix_orders_origin_created_at",
     ),
     "blocks_deletion": (
@@ -282,9 +282,9 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "quotes between": (lambda tx: QuoteRepository(tx).find_between(NOW, NOW), "pk_quotes"),
     "quotes latest": (lambda tx: QuoteRepository(tx).get_latest(), "pk_quotes"),
     "dailies due": (lambda tx: SubscriptionRepository(tx).find_due(NOW), "ix_subscriptions_next_daily_at"),
-    "alerts_of": (lambda tx: SubscriptionRepository(tx).find_alerts(1001), "ix_rate_alerts_user_id"),
-    "awake_alerts": (lambda tx: SubscriptionRepository(tx).find_active_alerts(NOW), "ix_rate_alerts_expires_at"),
-    "forget_alerts": (lambda tx: SubscriptionRepository(tx).delete_expired(NOW), "ix_rate_alerts_expires_at"),
+    "alerts_of": (lambda tx: AlertRepository(tx).find_by_user(1001), "ix_rate_alerts_user_id"),
+    "awake_alerts": (lambda tx: AlertRepository(tx).find_active(NOW), "ix_rate_alerts_expires_at"),
+    "forget_alerts": (lambda tx: AlertRepository(tx).delete_expired(NOW), "ix_rate_alerts_expires_at"),
     "the audience": (
         lambda tx: DeliveryRepository(tx).count_readers(Audience(locale="id"), NOW),
         "SEARCH subscriptions USING INTEGER PRIMARY KEY (rowid=?)",

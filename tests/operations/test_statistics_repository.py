@@ -29,7 +29,7 @@ from bot.orders.order import Order, Phase
 from bot.payment_requests.model import RequestStatus
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.rates.model import RateAlert, Subscription
-from bot.rates.repository import SubscriptionRepository
+from bot.rates.repository import AlertRepository, SubscriptionRepository
 from bot.settlement.steps import OrderStep
 from bot.users.model import User
 from bot.users.repository import UserRepository
@@ -276,7 +276,7 @@ async def test_subscribers_and_alerts_are_counted(store: Database) -> None:
                     created_at=NOW,
                     expires_at=at,
                 )
-                await SubscriptionRepository(tx).save_alert(alert)
+                await AlertRepository(tx).save(alert)
     async with store.reading() as tx:
         assert await StatisticsRepository(tx).count_subscribers(since, until, EDGES[1]) == SubscriberStatistics(
             total=len(NEAR_EDGES),

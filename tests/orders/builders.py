@@ -15,7 +15,7 @@ from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.orders.payer import Payer, payer_in_chat
 from bot.orders.receipts.model import Receipt
-from bot.orders.rows import to_row
+from bot.orders.repository import OrderRepository
 from bot.orders.screens.privacy import StoredOrders
 from bot.orders.tables import orders
 from bot.payments.erc681 import add_checksum
@@ -42,7 +42,7 @@ REPORTS: Final = tuple(kind for kind in OrderNotification if kind not in {*PICTU
 
 async def insert_orders(tx: Transaction, new: Iterable[Order]) -> None:
     """Insert orders with one statement."""
-    if rows := [to_row(order, tx.vault) for order in new]:
+    if rows := [OrderRepository(tx)._seal(order) for order in new]:
         await tx.connection.execute(insert(orders), rows)
 
 

@@ -288,7 +288,7 @@ async def test_a_deleted_link_takes_its_recipient_from_every_order_and_no_uncert
     shown = await place_for(system, PAGE)
     other = await place_for(system, OTHER_PAGE, origin="another link")
     async with system.store.transaction() as tx:
-        await delete_links(tx, select(literal(LINK)), EMMA, system.clock.now())
+        await delete_links(tx, select(literal(LINK)), system.clock.now())
     for order in (lost, shown):
         kept = await system.order(order.reference)
         assert (kept.number, kept.holder, kept.payer, kept.origin) == ("", None, order.payer, LINK)

@@ -12,7 +12,7 @@ from bot.orders.repository import OrderRepository
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import OrderStep
 from bot.support.lookup.model import OrderCounts, OrderFilter
-from bot.support.lookup.repository import NUMBERS, LookupRepository
+from bot.support.lookup.repository import LookupRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.orders.builders import an_order
@@ -165,8 +165,7 @@ async def test_a_part_is_of_a_reference_an_id_or_the_end_of_a_number(
 
 async def test_only_the_newest_numbers_are_decrypted(store: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     await keep(store)
-    limited = NUMBERS.limit(1)
-    monkeypatch.setattr("bot.support.lookup.repository.NUMBERS", limited)
+    monkeypatch.setattr("bot.support.lookup.repository.MAX_SCANNED", 1)
     async with store.reading() as tx:
         orders = await LookupRepository(tx).find_orders(OrderFilter(parts=(ORDERS[0].number[-4:],)), limit=10, offset=0)
     assert [order.reference for order in orders] == ["T777777"]

@@ -26,7 +26,7 @@ from bot.orders.receipts.wrong_codes import Refills
 from bot.orders.repository import OrderRepository
 from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
 from bot.rates.model import RateAlert, Subscription
-from bot.rates.repository import SubscriptionRepository
+from bot.rates.repository import AlertRepository, SubscriptionRepository
 from bot.recipients.repository import RecipientRepository
 from bot.settlement.model import Deposit
 from bot.staff.model import AuditAction, AuditEntry
@@ -86,7 +86,7 @@ async def fill_every_table(store: Database, user_id: int, n: int = 0) -> Order:
         await PaymentRequestRepository(tx).add(a_request(f"q{user_id}.{n}", **asked))
         await ReportRepository(tx).add(a_report(user_id, request_id=f"q{user_id}.{n}"))
         await SubscriptionRepository(tx).save(Subscription(user_id=user_id, subscribed_at=NOW))
-        await SubscriptionRepository(tx).save_alert(
+        await AlertRepository(tx).save(
             RateAlert(
                 id=f"alert {user_id}.{n}",
                 user_id=user_id,

@@ -138,7 +138,7 @@ def _open_columns(vault: Vault, table: Table, row: Row) -> Row:
 
 def _convert(row: Row, convert: Callable[[Row], Read]) -> Read:
     try:
-        return convert(row)
+        return convert({**row})  # a copy: a failure is recorded with the row's key
     except (ValueError, TypeError, KeyError):
         # `from None`: the cause can quote the value.
         raise RowForOthers("a row holds a value that the program doesn't know") from None

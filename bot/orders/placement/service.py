@@ -410,17 +410,14 @@ class OrderService:
         return order
 
 
-async def withdraw_invoices(
-    tx: Transaction, origins: LinkQuery, user_id: int, now: datetime, *, only: str | None = None
-) -> int:
+async def withdraw_invoices(tx: Transaction, origins: LinkQuery, now: datetime, *, only: str | None = None) -> int:
     """Remove the unpaid invoices of orders from a user's links, which operators have closed, and notify the payers.
 
-    The service can't withdraw an invoice. So the order keeps its expiry, and is followed as before. `origins` is the
-    query of the links with the parameter `user`. `only` is the one link that was closed, if it isn't all of them.
-    Return how many were removed.
+    The service can't withdraw an invoice. So the order keeps its expiry, and is followed as before. `origins` are the
+    links of the user. `only` is the one link that was closed, if it isn't all of them. Return how many were removed.
     """
     count = 0
-    for order in await OrderRepository(tx).unpaid_of_links(origins, user_id):
+    for order in await OrderRepository(tx).unpaid_of_links(origins):
         if order.awaits_payment(now) and only in {None, order.origin}:
             withdrawn = await OrderRepository(tx).save(replace(order, expiry_notified=True)) or order
             await OrderRepository(tx).record_event(withdrawn, now, EventNote.WITHDRAWN)

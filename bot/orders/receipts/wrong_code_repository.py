@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import BindParameter, Integer, bindparam, delete, func, literal_column, select
+from sqlalchemy import delete, func, literal_column, select
 
 from bot.infra.db import upsert
 from bot.infra.db.columns import MALFORMED, POSTGRESQL
@@ -13,13 +13,6 @@ from bot.orders.tables import wrong_codes
 
 ALL_USERS: Final = 0
 """The id of the row for all users together. No Telegram user has it."""
-
-LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
-# Users and payments have the locks 1 and 2 (`orders/repository.py`).
-LOCK = select(func.pg_advisory_xact_lock(literal_column("3"), literal_column("0")))
-OF_USER = select(wrong_codes).where(wrong_codes.c.user_id.in_([bindparam("user"), ALL_USERS]))
-FULL = select(wrong_codes.c.user_id).where(wrong_codes.c.full_at < bindparam("now", type_=wrong_codes.c.full_at.type))
-DELETE_FULL = delete(wrong_codes).where(wrong_codes.c.user_id.in_(FULL.limit(LIMIT)))
 
 
 class WrongCodeRepository:
@@ -34,8 +27,11 @@ class WrongCodeRepository:
         SQLite has one writer at a time and needs no lock.
         """
         if self._connection.dialect.name == POSTGRESQL:
-            await self._connection.execute(LOCK)
-        rows = await self._connection.execute(OF_USER, {"user": user_id})
+            # Users and payments have the locks 1 and 2 (`orders/repository.py`).
+            lock = func.pg_advisory_xact_lock(literal_column("3"), literal_column("0"))
+            await self._connection.execute(select(lock))
+        of_user = select(wrong_codes).where(wrong_codes.c.user_id.in_([user_id, ALL_USERS]))
+        rows = await self._connection.execute(of_user)
         full_at = {row.user_id: row.full_at for row in rows if row.full_at is not MALFORMED}
         return Refills(full_at.get(user_id, now), full_at.get(ALL_USERS, now))
 
@@ -46,4 +42,5 @@ class WrongCodeRepository:
 
     async def delete_full(self, now: datetime, limit: int) -> int:
         """Delete up to `limit` rows of allowances that are full again. Return how many."""
-        return (await self._connection.execute(DELETE_FULL, {"now": now, "limit": limit})).rowcount
+        full = select(wrong_codes.c.user_id).where(wrong_codes.c.full_at < now).limit(limit)
+        return (await self._connection.execute(delete(wrong_codes).where(wrong_codes.c.user_id.in_(full)))).rowcount

@@ -59,7 +59,6 @@ IS_LATER_ID = LATER_IDS.where(inbox.c.update_id == bindparam("other"))
 COUNT_UNFINISHED = select(func.count()).select_from(inbox).where(IS_UNFINISHED)
 HAS_ID = inbox.c.update_id.in_(bindparam("ids", expanding=True))
 COUNT_ATTEMPT = update(inbox).where(HAS_ID).values(attempts=inbox.c.attempts + 1)
-MARK_HANDLED = update(inbox).where(inbox.c.update_id == bindparam("taken")).values(handled_by=bindparam("by"))
 # The text is deleted at once. The id stays, because Telegram can send the update again.
 FINISH = update(inbox).where(HAS_ID, IS_UNFINISHED).values(finished_at=bindparam("at"), body="")
 DELETE_FINISHED = delete(inbox).where(inbox.c.finished_at < bindparam("before"))
@@ -157,6 +156,11 @@ class InboxRepository:
     async def delete_finished(self, before: datetime) -> int:
         """Delete updates that were finished before then. Return how many."""
         return (await self._connection.execute(DELETE_FINISHED, {"before": before})).rowcount
+
+
+async def mark_handled(tx: Transaction, update_id: int, by: str) -> None:
+    """Save what has handled an update, in the transaction that does. It isn't handled again."""
+    await tx.connection.execute(update(inbox).where(inbox.c.update_id == update_id).values(handled_by=by))
 
 
 def _describe(item: InboxItem) -> dict[str, Any]:
