@@ -15,7 +15,14 @@ from bot.infra.db.address import parse_database_url
 from bot.infra.db.connection import Connection
 from bot.infra.db.engine import create_keeper, create_reader, create_writer
 from bot.infra.db.erasure import empty_write_ahead_log
-from bot.infra.db.errors import SchemaMismatch, StoreDown, translate_connection_error, translate_error
+from bot.infra.db.errors import (
+    SchemaMismatch,
+    StoreDown,
+    UnusableUrl,
+    is_about_parameters,
+    translate_connection_error,
+    translate_error,
+)
 from bot.infra.db.fence import FENCE
 from bot.infra.db.processes import TOUCH, ProcessRepository
 from bot.infra.db.server_check import FORBIDDEN, check_server, check_sessions
@@ -367,3 +374,8 @@ async def _connect(engine: AsyncEngine) -> AsyncConnection:
         return await engine.connect()
     except OSError as error:
         raise translate_connection_error(error) from error
+    except (DBAPIError, ValueError) as error:
+        if not is_about_parameters(error):
+            raise
+        why = "a parameter or its value isn't known, see Addresses of PostgreSQL in docs/setup.md"
+        raise UnusableUrl(why) from None

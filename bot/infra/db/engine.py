@@ -133,12 +133,11 @@ def _renew_unusable_sessions(engine: AsyncEngine) -> None:
 
 def build_connect_args(address: Address, command_seconds: float | None, **settings: str) -> dict[str, Any]:
     """Return what `asyncpg.connect` needs for a session with these settings, which go before those of the address."""
-    given = address.connect_args
     return {
         "timeout": CONNECT_SECONDS,
-        **given,
+        **address.connect_args,
         "command_timeout": command_seconds,
-        "server_settings": {**given.get("server_settings", {}), **KEEPALIVES, **settings},
+        "server_settings": {**KEEPALIVES, **settings},
     }
 
 

@@ -101,6 +101,16 @@ class SchemaMismatch(StoreError):
         super().__init__(text)
 
 
+OF_PARAMETERS: Final = frozenset({"22023", "42601", "42704", "55P02"})
+"""The errors (SQLSTATE) with which PostgreSQL refuses a setting of a new session."""
+
+
+def is_about_parameters(error: BaseException) -> bool:
+    """Return whether the driver or the server refused a parameter of the address while it connected."""
+    own = getattr(error, "orig", None) or error
+    return isinstance(own.__cause__ or own, ValueError) or getattr(own, "sqlstate", None) in OF_PARAMETERS
+
+
 def translate_error(error: DBAPIError | sqlite3.Error) -> StoreDown:
     """Return the failure that `error` means. Use only its code: drivers' texts quote account numbers and names."""
     why = translate_connection_error(getattr(error, "orig", None) or error)
