@@ -14,7 +14,6 @@ from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from bot.core.backoff import Backoff
 from bot.infra.db.address import Address
 from bot.infra.db.sqlite import BUSY_TIMEOUT_SECONDS, DriverConnection
 from bot.infra.db.statements import POSTGRESQL_OPTIONS, SQLITE_OPTIONS
@@ -37,7 +36,7 @@ UNUSABLE: Final = frozenset({"25006", "42501", "42704", "57P01", "57P02", "57P03
 """The errors (SQLSTATE) of a session that can no longer do its work, although a new one may: it only reads, its role
 lost a right or was replaced by one of the same name, or the server ends it."""
 
-RENEWALS: Final = Backoff(first=1.0, longest=10.0)
+RENEW_SECONDS: Final = 5.0
 """The least time between two replacements of all sessions. If the new ones fail likewise, reads go on in them."""
 
 # The server must notice when a machine vanishes. Otherwise its locks would stay.
@@ -118,15 +117,14 @@ def _create_postgresql(
 
 def _renew_unusable_sessions(engine: AsyncEngine) -> None:
     """Replace all sessions of the pool at the first error that says that one can no longer do its work."""
-    pause, next_at = RENEWALS.first, -math.inf
+    next_at = -math.inf
 
     @event.listens_for(engine.sync_engine, "handle_error")
     def renew(context: ExceptionContext) -> None:
-        nonlocal pause, next_at
+        nonlocal next_at
         code, now = getattr(context.original_exception, "sqlstate", None), time.monotonic()
         if code in UNUSABLE and now >= next_at:
-            pause = RENEWALS.first if now >= next_at + RENEWALS.longest else RENEWALS.next_wait(pause)
-            next_at = now + pause
+            next_at = now + RENEW_SECONDS
             context.is_disconnect = True
             log.warning("database_sessions_renewed", code=code)
 
