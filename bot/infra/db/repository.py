@@ -55,9 +55,9 @@ class Repository(Generic[Value]):
         row = (await self._connection.execute(statement)).mappings().first()
         return encryption.read_row(self._vault, self.table, dict(row), self._to_value) if row else None
 
-    async def _find(self, statement: Executable) -> tuple[Value, ...]:
-        """Return the values of all rows that can be read."""
-        rows = (await self._connection.execute(statement)).mappings()
+    async def _find(self, statement: Executable, values: Mapping[str, Any] | None = None) -> tuple[Value, ...]:
+        """Return the values of all rows that can be read. `values` are those of the statement's parameters."""
+        rows = (await self._connection.execute(statement, values)).mappings()
         return encryption.read_rows(self._vault, self.table, rows, self._to_value)
 
     async def _find_first(self, statement: Executable) -> Value | None:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import delete, func, select, update
 
 from bot.infra.db import upsert
 from bot.infra.db.columns import MALFORMED
@@ -13,16 +13,6 @@ from bot.infra.jobs.tables import jobs
 from bot.infra.leases.repository import held_by_others
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
-OF_CHAT = select(jobs).where(jobs.c.chat_id == bindparam("chat")).order_by(jobs.c.id)
-WAITING = (
-    select(jobs.c.chat_id, func.count().label("work"))
-    .where(~held_by_others(jobs.c.chat_id))
-    .group_by(jobs.c.chat_id)
-    .order_by(func.min(jobs.c.id))
-    .limit(bindparam("limit"))
-)
-COUNT_ATTEMPT = update(jobs).where(jobs.c.id == bindparam("job")).values(attempts=jobs.c.attempts + 1)
-DELETE = delete(jobs).where(jobs.c.id == bindparam("job"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +28,7 @@ class Job:
 
     async def finish(self, tx: Transaction) -> None:
         """Delete the job, in the transaction that does its work. After a crash it is then done or not even begun."""
-        await tx.connection.execute(DELETE, {"job": self.id})
+        await tx.connection.execute(delete(jobs).where(jobs.c.id == self.id))
 
 
 JobHandler = Callable[[Job], Awaitable[None]]
@@ -65,17 +55,20 @@ class JobRepository:
 
     async def find_of_chat(self, chat_id: int, known: Collection[int] = ()) -> tuple[Job, ...]:
         """Return the jobs of a chat without those in `known`, the oldest first."""
-        found = (await self._connection.execute(OF_CHAT, {"chat": chat_id})).mappings()
+        of_chat = select(jobs).where(jobs.c.chat_id == chat_id).order_by(jobs.c.id)
+        found = (await self._connection.execute(of_chat)).mappings()
         return tuple(_job(dict(row)) for row in found if row["id"] not in known)
 
     async def find_waiting(self, owner: str, limit: int) -> dict[int, int]:
         """Return the chats with jobs that no other process than `owner` holds, each with the number of its jobs."""
-        rows = await self._connection.execute(WAITING, {"me": owner, "limit": limit})
+        waiting = select(jobs.c.chat_id, func.count().label("work")).where(~held_by_others(jobs.c.chat_id))
+        oldest_first = waiting.group_by(jobs.c.chat_id).order_by(func.min(jobs.c.id)).limit(limit)
+        rows = await self._connection.execute(oldest_first, {"me": owner})
         return {row.chat_id: row.work for row in rows}
 
     async def count_attempt(self, job_id: int) -> None:
         """Count one more attempt."""
-        await self._connection.execute(COUNT_ATTEMPT, {"job": job_id})
+        await self._connection.execute(update(jobs).where(jobs.c.id == job_id).values(attempts=jobs.c.attempts + 1))
 
 
 def _job(row: dict[str, object]) -> Job:

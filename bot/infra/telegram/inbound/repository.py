@@ -1,16 +1,16 @@
 """Reads and writes of the inbox: updates that were received and not finished yet."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import Select, delete, func, select, update
 
 from bot.core.clock import Clock
 from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import MALFORMED, POSTGRESQL
 from bot.infra.db.errors import RowUnreadable
+from bot.infra.db.repository import Repository
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.repository import DB_NOW, held_by_others
 from bot.infra.telegram.inbound.model import InboxItem
@@ -30,52 +30,20 @@ ITEM_COLUMNS = (
 LATE_WITHIN: Final = timedelta(minutes=10)
 """How long ids tell which of two updates is the later one. Telegram can begin with new ids after a pause."""
 
-# Updates that are being handled are excluded by their ids. A later update can have a lower id than all of them.
-UNFINISHED = (
-    select(*ITEM_COLUMNS)
-    .where(
-        IS_UNFINISHED,
-        inbox.c.chat_id == bindparam("chat"),
-        inbox.c.update_id.not_in(bindparam("known", expanding=True)),
-    )
-    .order_by(inbox.c.received_at, inbox.c.update_id)
-    .limit(bindparam("limit"))
-)
-WAITING = (
-    select(inbox.c.chat_id, func.count().label("work"))
-    .where(IS_UNFINISHED, ~held_by_others(inbox.c.chat_id))
-    .group_by(inbox.c.chat_id)
-    .order_by(func.min(inbox.c.received_at), func.min(inbox.c.update_id))
-    .limit(bindparam("limit"))
-)
-LATER_IDS = select(inbox.c.update_id).where(
-    inbox.c.update_id > bindparam("update"),
-    inbox.c.chat_id == bindparam("chat"),
-    inbox.c.received_at > bindparam("since", type_=inbox.c.received_at.type),
-    inbox.c.source == bindparam("source"),
-)
-OVERTAKING = LATER_IDS.where(inbox.c.received_at < bindparam("received", type_=inbox.c.received_at.type)).limit(1)
-IS_LATER_ID = LATER_IDS.where(inbox.c.update_id == bindparam("other"))
-COUNT_UNFINISHED = select(func.count()).select_from(inbox).where(IS_UNFINISHED)
-HAS_ID = inbox.c.update_id.in_(bindparam("ids", expanding=True))
-COUNT_ATTEMPT = update(inbox).where(HAS_ID).values(attempts=inbox.c.attempts + 1)
-# The text is deleted at once. The id stays, because Telegram can send the update again.
-FINISH = update(inbox).where(HAS_ID, IS_UNFINISHED).values(finished_at=bindparam("at"), body="")
-DELETE_FINISHED = delete(inbox).where(inbox.c.finished_at < bindparam("before"))
 
-
-class InboxRepository:
+class InboxRepository(Repository[InboxItem]):
     """Reads and writes updates in one transaction. Their commit comes before the acknowledgement to Telegram."""
 
+    table, kind = inbox, InboxItem
+
     def __init__(self, tx: Transaction) -> None:
-        self._connection = tx.connection
-        self._vault = tx.vault
+        super().__init__(tx)
         self.left = set[int]()
         """The updates that `find_unfinished` has left out, because only others can read them."""
 
     async def add(self, items: Sequence[InboxItem]) -> frozenset[int]:
         """Save new updates. Return the ids of those that are new."""
-        rows = [encryption.seal_row(self._vault, inbox, {**asdict(item), "finished_at": None}) for item in items]
+        rows = [{**self._seal(item), "finished_at": None} for item in items]
         return await upsert.insert_all_new(self._connection, inbox, rows, inbox.c.update_id)
 
     async def find_unfinished(
@@ -85,14 +53,19 @@ class InboxRepository:
 
         Those that only others can read are left out.
         """
-        found = await self._connection.execute(UNFINISHED, {"chat": chat_id, "known": tuple(known), "limit": limit})
+        # Updates that are being handled are excluded by their ids. A later update can have a lower id than all of them.
+        unfinished = select(*ITEM_COLUMNS).where(
+            IS_UNFINISHED, inbox.c.chat_id == chat_id, inbox.c.update_id.not_in(known)
+        )
+        in_order = unfinished.order_by(inbox.c.received_at, inbox.c.update_id).limit(limit)
+        found = await self._connection.execute(in_order)
         items = (self._read_item(row) for row in found.mappings())
         return tuple(item for item in items if item is not None)
 
     def _read_item(self, row: Mapping[Any, Any]) -> InboxItem | None:
         """Return an item of the inbox. A damaged one gets an empty body and is dropped after its attempts."""
         try:
-            return encryption.read_row(self._vault, inbox, dict(row), _to_item)
+            return encryption.read_row(self._vault, inbox, dict(row), self._to_value)
         except RowUnreadable as error:
             if error.is_for_others:
                 self.left.add(row["update_id"])
@@ -112,7 +85,14 @@ class InboxRepository:
 
         The chat that has waited longest comes first.
         """
-        rows = await self._connection.execute(WAITING, {"me": owner, "limit": limit})
+        waiting = (
+            select(inbox.c.chat_id, func.count().label("work"))
+            .where(IS_UNFINISHED, ~held_by_others(inbox.c.chat_id))
+            .group_by(inbox.c.chat_id)
+            .order_by(func.min(inbox.c.received_at), func.min(inbox.c.update_id))
+            .limit(limit)
+        )
+        rows = await self._connection.execute(waiting, {"me": owner})
         return {row.chat_id: row.work for row in rows}
 
     async def is_overtaken(self, item: InboxItem) -> bool:
@@ -121,13 +101,12 @@ class InboxRepository:
         Webhooks don't keep the order between messages and presses. Each server counts ids up as the users of a bot
         act, so ids of another bot or server mean nothing here.
         """
-        known = {**_describe(item), "received": item.received_at}
-        return (await self._connection.execute(OVERTAKING, known)).first() is not None
+        overtaking = _find_later_ids(item).where(inbox.c.received_at < item.received_at)
+        return await self._connection.scalar(overtaking.limit(1)) is not None
 
     async def is_earlier_than(self, item: InboxItem, update_id: int) -> bool:
         """Return whether the update `update_id`, which was received in the last minutes, is later than `item`."""
-        known = {**_describe(item), "other": update_id}
-        return (await self._connection.execute(IS_LATER_ID, known)).first() is not None
+        return await self._connection.scalar(_find_later_ids(item).where(inbox.c.update_id == update_id)) is not None
 
     async def read_time(self, clock: Clock) -> datetime:
         """Return the time at which updates are received: PostgreSQL's, because the clocks of its processes differ.
@@ -141,21 +120,23 @@ class InboxRepository:
 
     async def count_unfinished(self) -> int:
         """Return how many updates are unfinished."""
-        return int((await self._connection.execute(COUNT_UNFINISHED)).scalar_one())
+        return await self._count(IS_UNFINISHED)
 
     async def count_attempt(self, update_ids: Collection[int]) -> None:
         """Count one more attempt for each of these updates."""
         for ids in upsert.split_into_batches(update_ids):
-            await self._connection.execute(COUNT_ATTEMPT, {"ids": ids})
+            await self._change(update(inbox).where(inbox.c.update_id.in_(ids)).values(attempts=inbox.c.attempts + 1))
 
     async def finish(self, update_ids: Collection[int], at: datetime) -> None:
         """Mark updates as finished. Their text is deleted at once, their ids by `delete_finished`."""
         for ids in upsert.split_into_batches(update_ids):
-            await self._connection.execute(FINISH, {"ids": ids, "at": at})
+            unfinished = update(inbox).where(inbox.c.update_id.in_(ids), IS_UNFINISHED)
+            # The text is deleted at once. The id stays, because Telegram can send the update again.
+            await self._change(unfinished.values(finished_at=at, body=""))
 
     async def delete_finished(self, before: datetime) -> int:
         """Delete updates that were finished before then. Return how many."""
-        return (await self._connection.execute(DELETE_FINISHED, {"before": before})).rowcount
+        return await self._change(delete(inbox).where(inbox.c.finished_at < before))
 
 
 async def mark_handled(tx: Transaction, update_id: int, by: str) -> None:
@@ -163,14 +144,12 @@ async def mark_handled(tx: Transaction, update_id: int, by: str) -> None:
     await tx.connection.execute(update(inbox).where(inbox.c.update_id == update_id).values(handled_by=by))
 
 
-def _describe(item: InboxItem) -> dict[str, Any]:
-    return {
-        "update": item.update_id,
-        "chat": item.chat_id,
-        "source": item.source,
-        "since": max(item.received_at, EARLIEST + LATE_WITHIN) - LATE_WITHIN,
-    }
-
-
-def _to_item(row: dict[str, Any]) -> InboxItem:
-    return InboxItem(**row)
+def _find_later_ids(item: InboxItem) -> Select[Any]:
+    """Return the query for the updates of the chat whose ids say that they are later, of the last minutes."""
+    since = max(item.received_at, EARLIEST + LATE_WITHIN) - LATE_WITHIN
+    return select(inbox.c.update_id).where(
+        inbox.c.update_id > item.update_id,
+        inbox.c.chat_id == item.chat_id,
+        inbox.c.received_at > since,
+        inbox.c.source == item.source,
+    )
