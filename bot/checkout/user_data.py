@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Integer, bindparam, delete, select
+from sqlalchemy import delete, select
 
 from bot.checkout.draft import DraftStatus, OrderDraft, Refusal, RequestTerms
 from bot.checkout.repository import DraftRepository
@@ -17,16 +17,6 @@ from bot.users.user_data import JsonObject, Rows, StoredData, UserData, count_ro
 
 KEEP_CLOSED_DRAFTS = timedelta(hours=48)
 """How long a closed draft is kept. Until then it can be resumed, and its buttons show what happened to it."""
-
-DELETE = delete(drafts).where(drafts.c.user_id == bindparam("user", type_=drafts.c.user_id.type))
-CLOSED = (
-    select(drafts.c.id)
-    .where(IS_CLOSED_DRAFT, drafts.c.expires_at < bindparam("before", type_=drafts.c.expires_at.type))
-    .order_by(drafts.c.expires_at)
-    .limit(bindparam("limit", type_=Integer()))
-)
-IS_NOT_PLACED = drafts.c.status != constant(DraftStatus.PLACED)
-DELETE_CLOSED = delete(drafts).where(IS_CLOSED_DRAFT, drafts.c.id.in_(CLOSED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +32,8 @@ class StoredDrafts(StoredData):
 
 async def stored(tx: Transaction, user_id: int) -> StoredDrafts:
     """Return the drafts of a user."""
-    return StoredDrafts(await count_rows(tx, drafts, user_id, IS_NOT_PLACED))
+    is_not_placed = drafts.c.status != constant(DraftStatus.PLACED)
+    return StoredDrafts(await count_rows(tx, drafts, user_id, is_not_placed))
 
 
 async def is_busy(tx: Transaction, user_id: int) -> bool:
@@ -57,7 +48,7 @@ async def export(tx: Transaction, user_id: int, limit: int, offset: int) -> Sequ
 
 async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
     """Delete the user's drafts."""
-    await tx.connection.execute(DELETE, {"user": user_id})
+    await tx.connection.execute(delete(drafts).where(drafts.c.user_id == user_id))
 
 
 async def prune(tx: Transaction, now: datetime, kept: timedelta | None, limit: int) -> int:
@@ -67,7 +58,9 @@ async def prune(tx: Transaction, now: datetime, kept: timedelta | None, limit: i
 
 async def delete_closed(tx: Transaction, before: datetime, limit: int) -> int:
     """Delete drafts that were closed, and would have expired before. Return how many."""
-    return (await tx.connection.execute(DELETE_CLOSED, {"before": before, "limit": limit})).rowcount
+    closed = select(drafts.c.id).where(IS_CLOSED_DRAFT, drafts.c.expires_at < before)
+    first = closed.order_by(drafts.c.expires_at).limit(limit)
+    return (await tx.connection.execute(delete(drafts).where(IS_CLOSED_DRAFT, drafts.c.id.in_(first)))).rowcount
 
 
 def export_draft(draft: OrderDraft) -> JsonObject:

@@ -250,7 +250,7 @@ class OrderRepository(OrderRows):
         origins = select(orders.c.origin).where(IS_FROM_LINK, orders.c.created_at > after)
         return Counter((await self._connection.execute(origins)).scalars())
 
-    async def tally_links(self, origins: Collection[str]) -> Mapping[str, LinkTally]:
+    async def tally_links(self, links: Collection[str]) -> Mapping[str, LinkTally]:
         """Return what came in by each of these links. Those without an order are left out."""
         is_sent, has_failed = orders.c.state == constant(COMPLETED), orders.c.state == constant(FAILED)
         sums = (
@@ -259,7 +259,7 @@ class OrderRepository(OrderRows):
             case((orders.c.is_paid & orders.c.ended_at.is_(None), 1), else_=0),
             case((orders.c.is_paid & has_failed, 1), else_=0),
         )
-        tallies = select(orders.c.origin, *map(func.sum, sums)).where(orders.c.origin.in_(origins))
+        tallies = select(orders.c.origin, *map(func.sum, sums)).where(orders.c.origin.in_(links))
         found = await self._connection.execute(tallies.group_by(orders.c.origin))
         return {origin: LinkTally(*map(int, counts)) for origin, *counts in found}
 

@@ -8,16 +8,13 @@ key already, and what it deletes stays deleted. After an interruption the next r
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Select,
     Table,
-    Update,
     and_,
-    bindparam,
     case,
     delete,
     func,
@@ -186,12 +183,6 @@ async def _seal_again(connection: Connection, table: Table, vault: Vault, row: A
             after = vault.seal(vault.open(before, where), where)
         except StoreDown:
             return False
-        values = {"key": row[key], "before": before, "after": after}
-        await connection.execute(_replace_text(table, column), values)
+        is_same = (table.c[key] == row[key]) & (table.c[column] == before)
+        await connection.execute(update(table).where(is_same).values({column: after}))
     return True
-
-
-@cache
-def _replace_text(table: Table, column: str) -> Update:
-    here = (table.c[get_sealed_columns(table).key] == bindparam("key"), table.c[column] == bindparam("before"))
-    return update(table).where(*here).values({column: bindparam("after")})

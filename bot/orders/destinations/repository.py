@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Integer, and_, bindparam, case, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, Integer, and_, case, func, literal_column, or_, select
 
 from bot.infra.db.columns import MALFORMED, Instant, constant, microseconds_between
 from bot.infra.db.transaction import Transaction
@@ -31,73 +31,21 @@ RECENT: Final = 500
 RECENTLY_CREATED: Final = timedelta(days=3)
 """An older order that is still open says nothing about now. Operators have an alarm about it."""
 
-SINCE, UNTIL, SETTLED, ENDED = (
-    bindparam(name, type_=Instant()) for name in ("since", "until", "settled", "ended_since")
-)
 IS_SENT = orders.c.state == constant(COMPLETED)
 IS_FAILED = orders.c.state == constant(FAILED)
-WAS_CREATED = and_(orders.c.created_at >= SINCE, orders.c.created_at < UNTIL)
 IS_TIMED = and_(IS_SENT, orders.c.ended_at > orders.c.paid_at)
 LENGTH = microseconds_between(orders.c.paid_at, orders.c.ended_at).label("length")
 
-TIMED = select(LENGTH).where(WAS_CREATED, IS_TIMED).subquery()
-RANKED = select(
-    TIMED.c.length,
-    func.row_number().over(order_by=TIMED.c.length).label("place"),
-    func.count().over().label("every"),
-).subquery()
-MIDDLE = select(func.max(RANKED.c.every), func.min(RANKED.c.length), func.max(RANKED.c.length)).where(
-    RANKED.c.place.in_([(RANKED.c.every + 1) // 2, (RANKED.c.every + 2) // 2])
-)
-"""The number of orders, and the one or two lengths in the middle."""
+# A reference is random, so the first ones by reference are a random choice.
+AT_RANDOM = func.row_number().over(partition_by=orders.c.method_code, order_by=orders.c.reference).label("place")
 
-SLOW = select(func.max(RANKED.c.length)).where(RANKED.c.place == (RANKED.c.every * 9 + 9) // 10)
-"""The length that nine in ten orders didn't exceed."""
+
+def _was_created(since: datetime, until: datetime) -> ColumnElement[bool]:
+    return and_(orders.c.created_at >= since, orders.c.created_at < until)
 
 
 def _count_if(*conditions: ColumnElement[bool]) -> ColumnElement[int]:
     return func.count(case((and_(*conditions), literal_column("1", Integer))))
-
-
-IS_SETTLED = orders.c.paid_at < SETTLED
-COUNTS = (
-    select(
-        orders.c.method,
-        _count_if(IS_SENT),
-        _count_if(IS_FAILED),
-        _count_if(IS_SENT, IS_SETTLED),
-        _count_if(IS_FAILED, IS_SETTLED),
-        func.max(case((IS_SENT, orders.c.ended_at)), type_=Instant()),
-    )
-    .where(WAS_CREATED, orders.c.is_paid, or_(IS_SENT, IS_FAILED))
-    .group_by(orders.c.method)
-)
-
-# A reference is random, so the first ones by reference are a random choice.
-AT_RANDOM = func.row_number().over(partition_by=orders.c.method_code, order_by=orders.c.reference).label("place")
-SENT = select(orders.c.method, orders.c.paid_at, LENGTH, AT_RANDOM).where(WAS_CREATED, IS_TIMED).subquery()
-SAMPLED = select(SENT.c.method, SENT.c.paid_at, SENT.c.length).where(SENT.c.place <= SAMPLE)
-
-IN_QUESTION = (
-    select(
-        *(orders.c[name] for name in ("method", "user_id", "payer_hash", "paid_at", "ended_at", "last_polled_at")),
-        IS_FAILED.label("is_failed"),
-        AT_RANDOM,
-    )
-    .where(
-        WAS_CREATED,
-        orders.c.is_paid,
-        orders.c.paid_at.is_not(None),
-        or_(orders.c.ended_at.is_(None), orders.c.ended_at >= ENDED),
-    )
-    .subquery()
-)
-RECENT_ONES = select(
-    *(
-        IN_QUESTION.c[name]
-        for name in ("method", "user_id", "payer_hash", "paid_at", "ended_at", "last_polled_at", "is_failed")
-    )
-).where(IN_QUESTION.c.place <= RECENT)
 
 
 class PayoutTimeRepository:
@@ -108,13 +56,22 @@ class PayoutTimeRepository:
 
     async def between(self, since: datetime, until: datetime) -> PayoutTimes | None:
         """Return how long payouts of orders from this period took, or None if there was none."""
-        within = {"since": since, "until": until}
-        timed, shorter, longer = (await self._connection.execute(MIDDLE, within)).one()
-        if not timed:
+        timed = select(LENGTH).where(_was_created(since, until), IS_TIMED).subquery()
+        ranked = select(
+            timed.c.length,
+            func.row_number().over(order_by=timed.c.length).label("place"),
+            func.count().over().label("every"),
+        ).subquery()
+        longest = func.max(ranked.c.length)
+        is_in_the_middle = ranked.c.place.in_([(ranked.c.every + 1) // 2, (ranked.c.every + 2) // 2])
+        middle = select(func.max(ranked.c.every), func.min(ranked.c.length), longest).where(is_in_the_middle)
+        count, shorter, longer = (await self._connection.execute(middle)).one()
+        if not count:
             return None
-        slow = (await self._connection.execute(SLOW, within)).scalar_one()
+        # The length that nine in ten orders didn't exceed.
+        slow = await self._connection.scalar(select(longest).where(ranked.c.place == (ranked.c.every * 9 + 9) // 10))
         median = timedelta(microseconds=(int(shorter) + int(longer)) // 2)
-        return PayoutTimes(orders=timed, median=median, slow=timedelta(microseconds=int(slow)))
+        return PayoutTimes(orders=count, median=median, slow=timedelta(microseconds=int(slow)))
 
 
 class DestinationRepository:
@@ -125,15 +82,40 @@ class DestinationRepository:
 
     async def histories(self, since: datetime, now: datetime) -> tuple[History, ...]:
         """Return the ended transfers of each destination, of orders created since then."""
-        within = {"since": since, "until": now}
-        counted = (await self._connection.execute(COUNTS, {**within, "settled": now - SETTLED_AFTER})).all()
-        sampled = (await self._connection.execute(SAMPLED, within)).all()
+        was_created, is_settled = _was_created(since, now), orders.c.paid_at < now - SETTLED_AFTER
+        counts = (
+            select(
+                orders.c.method,
+                _count_if(IS_SENT),
+                _count_if(IS_FAILED),
+                _count_if(IS_SENT, is_settled),
+                _count_if(IS_FAILED, is_settled),
+                func.max(case((IS_SENT, orders.c.ended_at)), type_=Instant()),
+            )
+            .where(was_created, orders.c.is_paid, or_(IS_SENT, IS_FAILED))
+            .group_by(orders.c.method)
+        )
+        counted = (await self._connection.execute(counts)).all()
+        sent = select(orders.c.method, orders.c.paid_at, LENGTH, AT_RANDOM).where(was_created, IS_TIMED).subquery()
+        sample = select(sent.c.method, sent.c.paid_at, sent.c.length).where(sent.c.place <= SAMPLE)
+        sampled = (await self._connection.execute(sample)).all()
         return _build_histories(counted, sampled)
 
     async def recent(self, now: datetime) -> tuple[RecentTransfer, ...]:
         """Return the transfers of each destination that are open or ended within a day."""
-        values = {"since": now - RECENTLY_CREATED, "until": now, "ended_since": now - COUNTS_WITHIN}
-        found = await self._connection.execute(RECENT_ONES, values)
+        names = ("method", "user_id", "payer_hash", "paid_at", "ended_at", "last_polled_at")
+        in_question = (
+            select(*(orders.c[name] for name in names), IS_FAILED.label("is_failed"), AT_RANDOM)
+            .where(
+                _was_created(now - RECENTLY_CREATED, now),
+                orders.c.is_paid,
+                orders.c.paid_at.is_not(None),
+                or_(orders.c.ended_at.is_(None), orders.c.ended_at >= now - COUNTS_WITHIN),
+            )
+            .subquery()
+        )
+        columns = (in_question.c[name] for name in (*names, "is_failed"))
+        found = await self._connection.execute(select(*columns).where(in_question.c.place <= RECENT))
         return tuple(
             RecentTransfer(
                 key=method.key(),
