@@ -127,7 +127,6 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         messenger=messenger,
         translations=translations,
         default_locale=settings.default_locale,
-        wake_outbox=wake_outbox,
         wake_bulk=wake_bulk,
         chat_jobs=ChatJobs(database, clock),
     )
@@ -177,6 +176,8 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         on_chat_moved=[hook for feature in features for hook in feature.on_chat_moved],
         log_fields={ORDER_SUBJECT: "order", TICKET_SUBJECT: "ticket"},
     )
+    delivery = create_delivery(leases=leases.chats, queues=(Queue.URGENT, Queue.EDITS, Queue.EXTRA), wakeup=wake_outbox)
+    database.before_commit = delivery.mark_due_in
     return App(
         settings=settings,
         database=database,
@@ -193,11 +194,9 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         orders=orders,
         monitor=operations.monitor,
         gauges=operations.gauges,
-        delivery=create_delivery(
-            leases=leases.chats, queues=(Queue.URGENT, Queue.EDITS, Queue.EXTRA), on_slot_free=wake_outbox.wake_here
-        ),
+        delivery=delivery,
         # Rates are sent in bulk, by the leader alone.
-        bulk_delivery=create_delivery(queues=(Queue.BULK,), on_slot_free=wake_bulk.wake_here),
+        bulk_delivery=create_delivery(queues=(Queue.BULK,), wakeup=wake_bulk),
         leases=leases,
         broadcasts=broadcasts,
         wake_outbox=wake_outbox,

@@ -63,7 +63,6 @@ class BroadcastService:
     ) -> None:
         self._database = infra.database
         self._clock = infra.clock
-        self._wake_outbox = infra.wake_outbox
         self._catalogue = catalogue
         self._rules = rules
         self._on_confirmed = on_confirmed
@@ -209,7 +208,6 @@ class BroadcastService:
             paused = await BroadcastRepository(tx).save(replace(broadcast, status=BroadcastStatus.PAUSED, quote=None))
             if paused is not None:
                 await OutboxRepository(tx).add(waiting_notifications(paused, self._rules.operator_ids, warnings, now))
-        self._wake_outbox()
 
     async def _build_preview(self, tx: Transaction, broadcast: Broadcast) -> Preview:
         now, rules = self._clock.now(), self._rules

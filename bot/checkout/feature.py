@@ -81,7 +81,7 @@ class Checkout:
             draft_handlers=draft_handlers,
         )
         edited = EditedAnswers()
-        expiry = DraftWorker(self.drafts, infra.chat_jobs, infra.wake_outbox)
+        expiry = DraftWorker(self.drafts, infra.chat_jobs)
         waiting = WaitingDraftWorker(self.drafts, catalogue, users.sessions, draft_handlers, infra.chat_jobs)
         self.feature = Feature(
             name="checkout",

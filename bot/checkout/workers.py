@@ -1,6 +1,6 @@
 """Expire drafts that are idle for too long, and show orders again when the service can be reached."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from bot.checkout.draft import DraftStatus
@@ -26,15 +26,11 @@ SHOW_AGAIN: Final = "show-draft-again"
 
 
 class DraftWorker:
-    """Expire each draft between the updates of its chat, so that it can't overtake an answer.
+    """Expire each draft between the updates of its chat, so that it can't overtake an answer."""
 
-    `on_notification` is called when a message was queued.
-    """
-
-    def __init__(self, drafts: DraftService, chat_jobs: ChatJobs, on_notification: Callable[[], None]) -> None:
+    def __init__(self, drafts: DraftService, chat_jobs: ChatJobs) -> None:
         self._drafts = drafts
         self._chat_jobs = chat_jobs
-        self._on_notification = on_notification
 
     async def tick(self) -> float:
         """Add a job for each idle draft, and return the seconds until the next time."""
@@ -47,8 +43,7 @@ class DraftWorker:
         return {EXPIRE: self._expire}
 
     async def _expire(self, job: Job) -> None:
-        if await self._drafts.expire(job.argument, job.finish):
-            self._on_notification()
+        await self._drafts.expire(job.argument, job.finish)
 
 
 class WaitingDraftWorker:

@@ -57,9 +57,6 @@ class Infra:
     messenger: Messenger
     translations: Translations
     default_locale: str
-    wake_outbox: Wakeup
-    """Call it after a transaction that added a notification, so that the notification is sent at once."""
-
     chat_jobs: ChatJobs
     """Adds jobs that run between the updates of a chat, so that they can't overtake an answer."""
 

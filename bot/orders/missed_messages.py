@@ -202,7 +202,6 @@ class MissedMessages:
         async with self._database.transaction() as tx:
             for order in orders:
                 await OutboxRepository(tx).queue_again(order_subject(order), kinds, session.chat_id, session.now)
-        session.infra.wake_outbox()
 
     async def _show_together(self, session: Session, screen: Screen, known: Sequence[_Known]) -> bool:
         """Show one message about several orders. Return whether Telegram has accepted it."""

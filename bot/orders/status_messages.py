@@ -34,7 +34,6 @@ class StatusMessages:
     def __init__(self, infra: Infra, settlement: Settlement, observer: Observer, contacts: SupportContacts) -> None:
         self._database = infra.database
         self._messenger = infra.messenger
-        self._wake_outbox = infra.wake_outbox
         self._settlement = settlement
         self._observer = observer
         self._contacts = contacts
@@ -104,7 +103,6 @@ class StatusMessages:
         kinds = (*payment_notifications(order), OrderNotification.TAKE_DOWN)
         async with self._database.transaction() as tx:
             await OutboxRepository(tx).add(order_notifications(order, kinds, session.now, mark))
-        self._wake_outbox()
         session.record_tap(button)
 
     async def send_status_message(self, session: Session, order: Order, screen: Screen | None = None) -> Outcome:

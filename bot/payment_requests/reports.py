@@ -29,7 +29,6 @@ class ReportService:
     def __init__(self, infra: Infra, rules: PaymentRequestRules) -> None:
         self._database = infra.database
         self._clock = infra.clock
-        self._wake_outbox = infra.wake_outbox
         self._rules = rules
 
     async def report(self, user_id: int, request_id: str, reason: str) -> None:
@@ -56,7 +55,6 @@ class ReportService:
                 raise Rejection("payment_requests.report.too_many", most=MOST_A_DAY)
             if has_paid or await reports.count_unseen(request.user_id) == 1:
                 await OutboxRepository(tx).add(report_notifications(request, self._rules.operator_ids, now))
-        self._wake_outbox()
 
     async def list_reported(self) -> tuple[ReportedRequest, ...]:
         """Return the reported requests for `/reports`, the last reported first."""
@@ -95,5 +93,4 @@ class ReportService:
                 await record_closing(tx, operator_id, request_id, now, user_id=user_id, detail=detail)
             if closed:
                 await OutboxRepository(tx).add([closed_notification(request_id, user_id, now, is_all=is_all)])
-        self._wake_outbox()
         return closed

@@ -38,7 +38,6 @@ class PaymentRequestService:
     def __init__(self, infra: Infra, rules: PaymentRequestRules) -> None:
         self._database = infra.database
         self._clock = infra.clock
-        self._wake_outbox = infra.wake_outbox
         self._rules = rules
 
     async def check_limit(self, user_id: int) -> None:
@@ -67,7 +66,6 @@ class PaymentRequestService:
                 return None
             await PaymentRequestRepository(tx).add(request)
             await OutboxRepository(tx).add([card_notification(request, now)])
-        self._wake_outbox()
         return request
 
     async def of_draft(self, draft_id: str) -> PaymentRequest | None:
@@ -95,7 +93,6 @@ class PaymentRequestService:
         now = self._clock.now()
         async with self._database.transaction() as tx:
             await OutboxRepository(tx).add([card_notification(request, now, update_id)])
-        self._wake_outbox()
 
     async def pause(self, user_id: int, request_id: str) -> PaymentRequest | None:
         """Pause a request of a user, and return it. None if there is none."""

@@ -59,7 +59,6 @@ class AlarmService:
     def __init__(self, infra: Infra, rules: StaffRules) -> None:
         self._database = infra.database
         self._clock = infra.clock
-        self._wake_outbox = infra.wake_outbox
         self._operators = rules.operator_ids
         self._remind_after = rules.remind_after
         self._subjects = AlarmSubjects(infra.features)
@@ -96,7 +95,6 @@ class AlarmService:
             for alarm in await AlarmRepository(tx).open():
                 await AlarmRepository(tx).save(replace(alarm, reminded_at=now))
             await OutboxRepository(tx).add(reminder_notifications(self._operators, now))
-        self._wake_outbox()
         return True
 
     async def resolve(self, kind: AlarmKind, subject: str, by: int) -> bool:
@@ -111,8 +109,6 @@ class AlarmService:
                 known = await self._subjects.load(tx, kind, subject)
                 whom, about = known.user_id if known else 0, format_subject("alarm", kind, subject)
                 await record_audit(tx, by, AuditAction.CHANGED, about, now, user_id=whom, detail="settled")
-        if is_resolved:
-            self._wake_outbox()
         return is_resolved
 
     async def _record_finding(self, finding: Finding, known: Alarm | None) -> bool:
@@ -133,17 +129,11 @@ class AlarmService:
         now = self._clock.now()
         alarm = Alarm(kind=finding.kind, subject=finding.subject, facts=finding.facts, raised_at=now)
         async with self._database.transaction() as tx:
-            raised = await raise_alarm(tx, alarm, self._operators)
-        if raised:
-            self._wake_outbox()
-        return raised
+            return await raise_alarm(tx, alarm, self._operators)
 
     async def _clear(self, kind: AlarmKind, subject: str) -> bool:
         async with self._database.transaction() as tx:
-            cleared = await clear_alarm(tx, kind, subject, self._clock.now(), self._operators)
-        if cleared:
-            self._wake_outbox()
-        return cleared
+            return await clear_alarm(tx, kind, subject, self._clock.now(), self._operators)
 
     def _is_any_due(self, alarms: Iterable[Alarm], now: datetime) -> bool:
         return any(now >= next_reminder(alarm, self._remind_after) for alarm in alarms)

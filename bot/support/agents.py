@@ -46,8 +46,8 @@ class SupportAgents:
         self.topics = TicketTopics(infra)
         """The cards and topics of tickets, which notifications update."""
 
-        tickets = StaffTicketService(database, clock, staff.chat, infra.wake_outbox)
-        corrections = TicketCorrectionService(database, clock, staff.chat, infra.wake_outbox)
+        tickets = StaffTicketService(database, clock, staff.chat)
+        corrections = TicketCorrectionService(database, clock, staff.chat)
         sessions = StaffSessions(infra, staff.chat)
         messages = TicketMessages(database)
         ticket_pages = TicketPages(database, messages)

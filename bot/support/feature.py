@@ -71,12 +71,12 @@ class Support:
         orders: Orders,
         rules: SupportRules,
     ) -> None:
-        database, clock, wake = infra.database, infra.clock, infra.wake_outbox
+        database, clock = infra.database, infra.clock
         agents = SupportAgents(infra, access, staff=staff, orders=orders)
         reply_time = ReplyTime(database, clock)
-        user_tickets = UserTicketService(database, clock, staff.chat, wake, reopen_within=rules.reopen_within)
+        user_tickets = UserTicketService(database, clock, staff.chat, reopen_within=rules.reopen_within)
         reminders = TicketReminderService(
-            database, clock, staff.chat, wake, operator_ids=rules.operator_ids, remind_after=rules.remind_after
+            database, clock, staff.chat, operator_ids=rules.operator_ids, remind_after=rules.remind_after
         )
         facts = FactReader(
             rules=orders.service.rules,

@@ -72,7 +72,6 @@ class DeletionWorkers:
         self._privacy = privacy
         self._retention = retention
         self._chat_jobs = infra.chat_jobs
-        self._wake_outbox = infra.wake_outbox
 
     async def delete_users(self) -> float:
         """Add a job for each user who asked for deletion and has nothing open."""
@@ -93,8 +92,7 @@ class DeletionWorkers:
         return {DELETE_ON_REQUEST: self._delete_on_request, DELETE_ABSENT: self._delete_absent}
 
     async def _delete_on_request(self, job: Job) -> None:
-        if await self._privacy.delete_as_requested(job.chat_id, job.finish):
-            self._wake_outbox()
+        await self._privacy.delete_as_requested(job.chat_id, job.finish)
 
     async def _delete_absent(self, job: Job) -> None:
         await self._privacy.delete_long_blocked(job.chat_id, job.finish)

@@ -206,7 +206,7 @@ async def test_a_damaged_draft_keeps_no_other_from_being_put_away(system: OrderS
     await breaks(system, "UPDATE drafts SET method = replace(method, 'BCA', 'BRI') WHERE id = :key", key=bad.id)
     system.clock.passes(hours=1)
     jobs = ChatJobs(system.store, system.clock)
-    await DraftWorker(system.drafts, jobs, lambda: None).tick()
+    await DraftWorker(system.drafts, jobs).tick()
     async with system.store.reading() as tx:
         assert set(await JobRepository(tx).find_waiting("me", 9)) == {EMMA, SARI}
     assert not await system.drafts.expire(bad.id)

@@ -1,7 +1,8 @@
 """Count the bot's transactions in the process of the tests, and compare them with the budget in `docs/benchmarks.md`.
 
 Counted is what an order causes. The rounds of workers aren't, because their number depends on time, except those that
-write for a chat. A step ends when the bot has nothing left to do for it.
+write for a chat. Each result of a message counts, also if several arrive together and one transaction saves them.
+A step ends when the bot has nothing left to do for it.
 """
 
 import asyncio
@@ -20,6 +21,7 @@ import pytest
 import bot
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.outbox import delivery
 
 PACKAGE: Final = Path(bot.__file__).parent
 DOCUMENT: Final = PACKAGE.parent / "docs" / "benchmarks.md"
@@ -155,6 +157,7 @@ def counting_transactions(wait_until_idle: Callable[[], Awaitable[None]]) -> Ite
     with pytest.MonkeyPatch.context() as patch:
         for name, is_write in OPENERS.items():
             patch.setattr(Database, name, recorded(getattr(Database, name), is_write=is_write))
+        patch.setattr(delivery, "RESULTS_AT_ONCE", 1)
         yield counter
 
 

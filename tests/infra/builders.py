@@ -12,7 +12,6 @@ from bot.infra.outbox.model import Notification, StoredNotification
 from bot.infra.outbox.payload import pack
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.model import InboxItem
-from bot.infra.workers import Wakeup
 from tests.texts import TRANSLATIONS
 from tests.times import NOW
 
@@ -43,7 +42,6 @@ def an_infra(database: Database, clock: Clock, messenger: Any = None, features: 
         messenger=messenger,
         translations=TRANSLATIONS,
         default_locale="en",
-        wake_outbox=Wakeup(),
         chat_jobs=ChatJobs(database, clock),
         features=features or Features(),
     )

@@ -25,6 +25,7 @@ from bot.infra.outbox.model import (
     Undeliverable,
 )
 from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.workers import Wakeup
 from bot.orders.notification_kinds import AboutOrder, OrderNotification
 from bot.orders.notification_queue import QUEUES
 from bot.users.model import User
@@ -361,12 +362,12 @@ async def test_a_database_that_is_away_while_telling_is_no_reason_to_give_up(sys
 async def test_a_result_that_a_mistake_of_ours_keeps_from_being_saved_is_recovered(
     system: OrderSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def mistaken(*_: object) -> None:
+    async def mistaken(*_: object, **__: object) -> None:
         raise KeyError
 
     await queue(system, "paid", "sent")
     with monkeypatch.context() as patched:
-        patched.setattr(system.delivery, "_save_once", mistaken)
+        patched.setattr(system.delivery, "_record", mistaken)
         await system.delivery.start_due()
         await system.delivery.wait_until_sent()
     assert await system.delivery.recover() == 1
@@ -375,7 +376,10 @@ async def test_a_result_that_a_mistake_of_ours_keeps_from_being_saved_is_recover
 
 
 class FailingDatabase:
-    """A database whose transactions fail while `outages` is above 0: before the commit, or after it (`after`)."""
+    """A database whose transactions fail while `outages` is above 0: before the commit, or after it (`after`).
+
+    After it, nobody here knows that it succeeded.
+    """
 
     def __init__(self, store: Database, *, after: bool) -> None:
         self._store, self._after, self.outages = store, after, 0
@@ -387,12 +391,15 @@ class FailingDatabase:
     async def transaction(self) -> AsyncIterator[Any]:
         async with self._store.transaction() as tx:
             yield tx
-            self._fail(when=not self._after)
-        self._fail(when=self._after)
-
-    def _fail(self, *, when: bool) -> None:
-        if when and self.outages:
-            self.outages -= 1
+            is_lost = self.outages > 0
+            self.outages -= is_lost
+            if is_lost and not self._after:
+                raise StoreDown
+            if is_lost:
+                tx.on_commit.clear()
+        if is_lost:
+            for call in tx.on_rollback:
+                call()
             raise StoreDown
 
 
@@ -403,7 +410,7 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(system: Orde
 
     class OutageSender(RecordingSender):
         async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
-            store.outages = 9 if notification.kind == "invoice" else 0
+            store.outages = 17 if notification.kind == "invoice" else 0
             return await super().send(notification)
 
     async def sleep(seconds: float) -> None:
@@ -425,7 +432,9 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(system: Orde
         saved = [await message_id_of(tx, "order:R2345AB", kind, EMMA) for kind in ("invoice", "card")]
     assert saved == [41, 42]
     assert [(each.kind, each.maybe_sent) for each in sender.sent] == [("invoice", False), ("card", False)]
-    assert (len(pauses), max(pauses)) == (9, 5.0)
+    # The first try saves all results that are there. Then this one is saved on its own, and what follows it, which may
+    # have been marked, is unmarked.
+    assert (len(pauses), max(pauses)) == (16, 5.0)
     assert followed
 
 
@@ -447,14 +456,35 @@ async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(
         assert await UserRepository(tx).get(7) is None, "half of the follow-up was saved"
 
 
-async def test_whoever_waits_for_room_is_told_of_each_end(system: OrderSystem) -> None:
-    ends: list[None] = []
-    delivery = OutboxDelivery(system.store, system.sender, system.clock, on_slot_free=lambda: ends.append(None))
-    await queue(system, "paid")
+class CountingWakeup(Wakeup):
+    """A wake-up that counts its calls."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+        self.is_called = asyncio.Event()
+
+    def __call__(self) -> None:
+        self.wake_here()
+
+    def wake_here(self) -> None:
+        self.calls += 1
+        self.is_called.set()
+
+
+async def test_what_calls_for_more_is_woken_only_if_something_may_wait(system: OrderSystem) -> None:
+    wakeup = CountingWakeup()
+    delivery = OutboxDelivery(system.store, system.sender, system.clock, wakeup=wakeup)
+    await queue(system, "paid", "sent")
+    await delivery.start_due()
+    await delivery.wait_until_sent()
+    assert system.sender.kinds() == ["paid", "sent"]
+    assert wakeup.calls == 0, "the results have found what follows, and then nothing"
+    await queue(system, "card")
     system.sender.outcomes[EMMA].append(RetryLater(1))
     await delivery.start_due()
     await delivery.wait_until_sent()
-    assert len(ends) == 1
+    assert wakeup.calls == 1
 
 
 class CountingDatabase:
@@ -490,7 +520,7 @@ async def test_what_is_due_in_many_chats_is_marked_in_one_transaction(system: Or
     assert await delivery.start_due() == len(chats)
     await delivery.wait_until_sent()
     assert list_sent(system) == [(chat_id, "paid", False) for chat_id in chats]
-    assert store.writes == len(chats) + 1
+    assert store.writes <= 3, "one marks them, one may save the first result, and one saves all others"
 
 
 async def test_only_what_has_a_slot_is_marked_and_a_crash_repeats_nothing_else(
@@ -615,3 +645,64 @@ async def test_closing_ends_every_transaction_before_the_store_is_closed(system:
     await delivery.close(0)
     assert delivery._tasks == {}
     await store.close()
+
+
+async def test_what_is_queued_is_marked_in_its_own_transaction_and_sent_once_that_is_committed(
+    system: OrderSystem,
+) -> None:
+    store = CountingDatabase(system.store)
+    delivery = OutboxDelivery(cast("Database", store), system.sender, system.clock)
+    await delivery.start_due()
+    system.sql.before_commit = delivery.mark_due_in
+    await queue(system, "paid", "sent", OrderNotification.CARD_EDIT)
+    await queue(system, "paid", chat_id=SARI)
+    await delivery.wait_until_sent()
+    assert sorted(list_sent(system)) == sorted(
+        [(EMMA, kind, False) for kind in ("paid", "sent", OrderNotification.CARD_EDIT)] + [(SARI, "paid", False)]
+    )
+    assert store.writes <= 4, "none but those of the results"
+
+
+async def test_what_is_queued_in_a_transaction_that_fails_is_not_sent(system: OrderSystem) -> None:
+    delivery = OutboxDelivery(system.store, system.sender, system.clock)
+    await delivery.start_due()
+    system.sql.before_commit = delivery.mark_due_in
+    token = FENCE.set(LostFence())
+    with pytest.raises(LeaseLost):
+        await queue(system, "paid")
+    FENCE.reset(token)
+    await delivery.wait_until_sent()
+    assert list_sent(system) == []
+    assert await count_by_status(system) == {}
+
+
+async def test_what_is_queued_while_all_slots_are_taken_is_sent_when_one_is_free(system: OrderSystem) -> None:
+    sender, wakeup = SlowSender(system), CountingWakeup()
+    delivery = OutboxDelivery(system.store, sender, system.clock, wakeup=wakeup)
+    await delivery.start_due()
+    system.sql.before_commit = delivery.mark_due_in
+    for chat_id in range(1, SLOTS[Queue.URGENT] + 2):
+        sender.locks[chat_id] = asyncio.Event()
+        await queue(system, "paid", chat_id=chat_id)
+    assert wakeup.calls == 1, "of the last"
+    assert await delivery.start_due() == 0
+    wakeup.is_called.clear()
+    sender.locks[1].set()
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        await wakeup.is_called.wait()
+    assert await delivery.start_due() == 1
+    for lock in sender.locks.values():
+        lock.set()
+    await delivery.wait_until_sent()
+    assert len(sender.sent) == SLOTS[Queue.URGENT] + 1
+
+
+async def test_a_chat_of_another_process_is_left_to_it(system: OrderSystem) -> None:
+    wakeup = CountingWakeup()
+    leases = ForgetfulLeases()
+    leases.get = lambda _: None  # type: ignore[method-assign,assignment,return-value]
+    delivery = OutboxDelivery(system.store, system.sender, system.clock, wakeup=wakeup, leases=leases)
+    await delivery.start_due()
+    system.sql.before_commit = delivery.mark_due_in
+    await queue(system, "paid")
+    assert (wakeup.calls, await count_by_status(system)) == (1, {NotificationStatus.WAITING: 1})

@@ -187,14 +187,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "notifications due": (lambda tx: OutboxRepository(tx).count_due("rate:", NOW), "ix_outbox_"),
     "next_due": (lambda tx: OutboxRepository(tx).find_next_due(), "ix_outbox_waiting"),
     "notifications due_after": (lambda tx: OutboxRepository(tx).find_due_after(NOW), "ix_outbox_waiting (due_at>?"),
-    "first of a chat": (
-        lambda tx: OutboxRepository(tx).find_first(1001, Queue.URGENT, "order:R1"),
-        "ix_outbox_unsent (chat_id=?",
-    ),
-    "first edit of a subject": (
-        lambda tx: OutboxRepository(tx).find_first(1001, Queue.EDITS, "order:R1"),
-        "ix_outbox_unsent (chat_id=?",
-    ),
+    "heads of chats": (lambda tx: OutboxRepository(tx).find_heads_in([1001, 1002]), "ix_outbox_unsent (chat_id=?"),
     "left_sending": (lambda tx: OutboxRepository(tx).find_interrupted(), "ix_outbox_sending"),
     "forget_told": (lambda tx: OutboxRepository(tx).delete_old(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_sent_at"),
     "forget_given_up": (lambda tx: OutboxRepository(tx).delete_old(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_given_up"),

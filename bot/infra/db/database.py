@@ -1,7 +1,7 @@
 """Transactions over one database, SQLite or PostgreSQL."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -72,6 +72,8 @@ class Database:
         if path is None and isinstance(pool := self._writer.pool, QueuePool):
             CONNECTIONS_IN_USE.set_function(pool.checkedout)
             CONNECTIONS_LIMIT.set_function(pool.size)
+        self.before_commit: Callable[[Transaction, Collection[int]], Awaitable[None]] | None = None
+        """Called at the end of each transaction that queues notifications, with their chats, to begin to send them."""
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
@@ -80,13 +82,21 @@ class Database:
         Raises:
             LeaseLost: this process no longer holds the lease of the current work. Nothing was saved.
         """
-        with WRITE_SECONDS.time(), ERRORS.count_exceptions(StoreDown):
-            async with self._writing() as connection:
-                tx = Transaction(connection, self._vault)
-                yield tx
-                fence = FENCE.get()
-                if fence is not None:
-                    await fence.check(tx)
+        on_rollback: list[Callable[[], None]] = []
+        try:
+            with WRITE_SECONDS.time(), ERRORS.count_exceptions(StoreDown):
+                async with self._writing() as connection:
+                    tx = Transaction(connection, self._vault, on_rollback=on_rollback)
+                    yield tx
+                    if tx.chats and self.before_commit is not None:
+                        await self.before_commit(tx, tx.chats)
+                    fence = FENCE.get()
+                    if fence is not None:
+                        await fence.check(tx)
+        except BaseException:
+            for call in on_rollback:
+                call()
+            raise
         for call in tx.on_commit:
             call()
 

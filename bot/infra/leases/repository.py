@@ -42,7 +42,8 @@ def held_by_others(chat_id: ColumnElement[int]) -> ColumnElement[bool]:
     )
 
 
-# Rows are always locked in the same order, so that two transactions never wait for each other.
+# Rows are always locked in the same order, so that two transactions never wait for each other. Prolonging a lease waits
+# for no work under it, and the other way round: only who takes a lease over changes its key (`key_share`).
 IN_ORDER = chat_leases.c.chat_id
 INSERTED = {"owner": OWNER, "expires_at": LASTS, "epoch": db_microseconds(), "chat_id": bindparam("chat")}
 TAKE_OVER = (
@@ -62,7 +63,10 @@ KEEP = (
     update(chat_leases)
     .where(
         chat_leases.c.chat_id.in_(
-            select(chat_leases.c.chat_id).where(chat_leases.c.owner == OWNER).order_by(IN_ORDER).with_for_update()
+            select(chat_leases.c.chat_id)
+            .where(chat_leases.c.owner == OWNER)
+            .order_by(IN_ORDER)
+            .with_for_update(key_share=True)
         )
     )
     .values(expires_at=LASTS)
@@ -72,7 +76,7 @@ LOCK = (
     select(chat_leases.c.chat_id, chat_leases.c.epoch)
     .where(chat_leases.c.chat_id.in_(IDS), chat_leases.c.owner == OWNER)
     .order_by(IN_ORDER)
-    .with_for_update(read=True)
+    .with_for_update(read=True, key_share=True)
 )
 ENDED_OWNERS = (
     select(chat_leases.c.owner)

@@ -6,7 +6,9 @@ again and say so, because a missing message about money is worse than a repeated
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextvars import Context, copy_context
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from types import MappingProxyType
@@ -38,7 +40,6 @@ from bot.infra.outbox.model import (
     LeftToOthers,
     NotificationKind,
     NotificationSender,
-    NotificationStatus,
     Queue,
     RetryLater,
     Sent,
@@ -47,7 +48,8 @@ from bot.infra.outbox.model import (
     Unreadable,
 )
 from bot.infra.outbox.payload import PayloadUnreadable, unpack
-from bot.infra.outbox.repository import FIRST, OutboxRepository
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.workers import Wakeup
 
 log = structlog.get_logger(__name__)
 
@@ -86,8 +88,27 @@ MAX_FOLLOWING = 10
 MAX_ERRORS = 8
 """After so many failures of our own in a row, those behind it in the chat are sent first. Some four minutes."""
 
-Marking = asyncio.Task[Collection[int]]
-"""The transaction that marks notifications as being sent. It returns their ids."""
+RESULTS_AT_ONCE = 25
+"""How many results are one transaction. While it is open, no other can write to SQLite."""
+
+Marking = asyncio.Future[Collection[int] | None]
+"""The end of a transaction that marks notifications: the ids of those that it has marked, or None if it has failed."""
+
+
+@dataclass(slots=True, eq=False)
+class _Result:
+    """The outcome of an attempt, until it is saved.
+
+    Attributes:
+        is_tried: whether a transaction for several has tried to save it.
+        is_saved: whether that has succeeded.
+    """
+
+    notification: StoredNotification
+    outcome: DeliveryOutcome
+    lease: ChatLease
+    is_tried: bool = False
+    is_saved: bool = False
 
 
 class OutboxDelivery:
@@ -97,7 +118,7 @@ class OutboxDelivery:
         database: has the outbox.
         sender: makes the attempts.
         clock: the time.
-        on_slot_free: called after each task, so that what waits for it is started.
+        wakeup: wakes what calls `start_due`, after each task behind which something may wait.
         follow_ups: called when a notification of their kind was sent or given up. They must be harmless to repeat.
         on_chat_unreachable: called in the transaction that saves that outcome.
         on_chat_moved: called in the transaction that saves that outcome.
@@ -114,7 +135,7 @@ class OutboxDelivery:
         sender: NotificationSender,
         clock: Clock,
         *,
-        on_slot_free: Callable[[], None] = lambda: None,
+        wakeup: Wakeup | None = None,
         follow_ups: Mapping[NotificationKind, FollowUp] | None = None,
         on_chat_unreachable: Sequence[OnChatUnreachable] = (),
         on_chat_moved: Sequence[OnChatMoved] = (),
@@ -126,7 +147,7 @@ class OutboxDelivery:
         self._database = database
         self._sender = sender
         self._clock = clock
-        self._on_slot_free = on_slot_free
+        self._wakeup = wakeup or Wakeup()
         self._follow_ups = {kind.value: (kind, follow_up) for kind, follow_up in (follow_ups or {}).items()}
         self._on_chat_unreachable = on_chat_unreachable
         self._on_chat_moved = on_chat_moved
@@ -135,9 +156,13 @@ class OutboxDelivery:
         self._log_fields = log_fields
         self._sleep = sleep
         self._in_use = Counter[Queue]()
-        self._marking = set[Marking]()
-        self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._lease_of: dict[asyncio.Task[None], ChatLease] = {}
+        self._marking = set[asyncio.Task[int]]()
+        self._tasks: dict[int, asyncio.Task[bool]] = {}
+        self._lease_of: dict[asyncio.Task[bool], ChatLease] = {}
+        self._results: list[_Result] = []
+        self._saving = asyncio.Lock()
+        self._lacks_slots = False
+        self._context: Context | None = None
         self._errors: Counter[int] = Counter()
         self._given_up = set[str]()
         self._left = LeftNotifications(clock, is_alone=self._leases.is_alone)
@@ -193,6 +218,8 @@ class OutboxDelivery:
 
         One transaction marks them. Those for which no slot is free are left to the next call.
         """
+        self._context = copy_context()
+        self._lacks_slots = False
         interrupted: Sequence[StoredNotification] = ()
         async with self._database.reading() as tx:
             self.next_due, heads = await self._find_heads(tx)
@@ -205,29 +232,68 @@ class OutboxDelivery:
         leases = await self._claim(fresh)
         if len(leases) < len({each.chat_id for each in fresh}):
             self.next_due = self._clock.now()  # another process has taken a chat since, or this one stands aside
-        # While the chats were claimed, a notification that precedes one of them can have marked it.
-        ready = [each for each in fresh if each.chat_id in leases and each.id not in self._tasks]
-        free = {queue: count - self._in_use[queue] for queue, count in SLOTS.items()}
-        started = [each for queue in self._queues for each in _of_queue(ready, queue)[: free[queue]]]
-        if started:
-            used = {each.chat_id: leases[each.chat_id] for each in started}
-            marking = asyncio.create_task(self._mark(started, used.values()), name="notifications-mark")
-            self._marking.add(marking)
-            marking.add_done_callback(self._marking.discard)
-            for notification in started:
-                self._start(notification, leases[notification.chat_id], marking)
+        ready = [each for each in fresh if each.chat_id in leases]
+        if not ready:
+            return 0
+        marking = asyncio.create_task(self._mark_ready(ready, leases), name="notifications-mark")
+        self._marking.add(marking)
+        marking.add_done_callback(self._marking.discard)
+        return await asyncio.shield(marking)
+
+    async def _mark_ready(self, ready: Sequence[StoredNotification], leases: Mapping[int, ChatLease]) -> int:
+        async with self._database.transaction() as tx:
+            return await self._mark(tx, [each for each in ready if each.id not in self._tasks], leases)
+
+    async def mark_due_in(self, tx: Transaction, chat_ids: Collection[int]) -> None:
+        """Mark what is due now in these chats in a transaction that has changed what waits there, and start to send it.
+
+        What has to wait, and what is in a chat of another process, is left to the next `start_due`.
+        """
+        leases: dict[int, ChatLease] = {}
+        if self._context is not None and not self._is_closing:
+            held = {chat_id: self._leases.get(chat_id) for chat_id in chat_ids}
+            leases = {chat_id: lease for chat_id, lease in held.items() if lease is not None}
+        now, repository = self._clock.now(), OutboxRepository(tx, self._leases.owner)
+        found = await repository.find_heads_in(leases, self._left.list_ids()) if leases else ()
+        heads = [each for each in found if each.id not in self._tasks]
+        due = [each for each in heads if each.due_at <= now and not self._left.must_wait(each)]
+        if await self._mark(tx, due, leases) < len(heads) or len(leases) < len(chat_ids):
+            tx.on_commit.append(self._wakeup)
+
+    async def _mark(self, tx: Transaction, due: Sequence[StoredNotification], leases: Mapping[int, ChatLease]) -> int:
+        """Mark notifications as being sent if there are slots for them, and start their tasks. Return how many."""
+        free = {queue: max(count - self._in_use[queue], 0) for queue, count in SLOTS.items()}
+        started = [each for queue in self._queues for each in _of_queue(due, queue)[: free[queue]]]
+        self._lacks_slots |= len(started) < len(due)
+        if not started:
+            return 0
+        # The tasks are known before the rows are marked, so that `recover` doesn't take these for interrupted.
+        marking: Marking = asyncio.get_running_loop().create_future()
+        tx.on_rollback.append(partial(marking.set_result, None))
+        for each in started:
+            self._start(each, leases[each.chat_id], marking)
+        marked = await OutboxRepository(tx).mark_sending(*(each.id for each in started))
+        # Last, as in `_queue_again`.
+        used = {each.chat_id: leases[each.chat_id] for each in started}
+        held = {lease.chat_id for lease in await self._leases.lock(tx, used.values())}
+        lost = [each.id for each in started if each.chat_id not in held]
+        if lost:
+            await OutboxRepository(tx).leave(*lost)
+        tx.on_commit.append(partial(marking.set_result, set(marked).difference(lost)))
         return len(started)
 
-    def _start(self, notification: StoredNotification, lease: ChatLease, marking: Marking | None = None) -> None:
-        """Start the task that delivers a notification, after `marking`. Without that, it is marked already."""
-        with bind_fields(**self._describe(notification)):
-            task = asyncio.create_task(
-                self._deliver(notification, lease, marking), name=f"notification-{notification.id}"
-            )
+    def _start(self, notification: StoredNotification, lease: ChatLease, marking: Marking) -> None:
+        """Start the task that delivers a notification once it is marked."""
+        task = asyncio.create_task(
+            self._deliver(notification, lease, marking),
+            name=f"notification-{notification.id}",
+            # Whatever work has queued it, it is sent as by the worker.
+            context=self._context.copy() if self._context else None,
+        )
         self._lease_of[task] = lease
         self._tasks[notification.id] = task
         self._in_use[notification.queue] += 1
-        task.add_done_callback(partial(self._on_task_done, notification.queue))
+        task.add_done_callback(partial(self._on_task_done, notification))
 
     async def _find_heads(self, tx: Transaction) -> tuple[datetime | None, Sequence[StoredNotification]]:
         """Return when the next head is due after those that are due now, and the latter."""
@@ -273,77 +339,48 @@ class OutboxDelivery:
         self._is_closing = True
         await finish_tasks(lambda: [*self._marking, *self._tasks.values()], within)
 
-    def _on_task_done(self, queue: Queue, task: asyncio.Task[None]) -> None:
-        self._in_use[queue] -= 1
-        ids = [notification_id for notification_id, each in self._tasks.items() if each is task]
-        for notification_id in ids:
-            del self._tasks[notification_id]
+    def _on_task_done(self, notification: StoredNotification, task: asyncio.Task[bool]) -> None:
+        self._in_use[notification.queue] -= 1
+        del self._tasks[notification.id]
         del self._lease_of[task]
         error = None if task.cancelled() else task.exception()
         if isinstance(error, LeaseLost):
-            log.info("message_left_to_another_process", message_id=min(ids, default=None))
+            log.info("message_left_to_another_process", message_id=notification.id)
         elif error is not None:
             # The row stays marked as being sent. `recover` repeats it as perhaps sent.
-            log.error("outbox_result_not_saved", message_id=min(ids, default=None), error=type(error).__name__)
-        self._on_slot_free()
+            log.error("outbox_result_not_saved", message_id=notification.id, error=type(error).__name__)
+        if self._lacks_slots or task.cancelled() or error is not None or not task.result():
+            self._wakeup.wake_here()
 
-    async def _deliver(self, notification: StoredNotification, lease: ChatLease, marking: Marking | None) -> None:
-        """Send a notification, and then those about the same subject that follow it in its chat.
-
-        The next one is marked in the transaction that saves the outcome of the one before. That saves a transaction
-        and a search for heads for each of them.
-        """
+    async def _deliver(self, notification: StoredNotification, lease: ChatLease, marking: Marking) -> bool:
+        """Send a notification and save the outcome. Return whether that has marked what follows in its chat, too."""
         with self._leases.work_in(lease):
-            following: StoredNotification | None = notification
-            if marking is not None and not await self._is_marked(notification, marking):
-                following = None
-            while following is not None:
-                with bind_fields(**self._describe(following)):
-                    following = await self._deliver_marked(following)
-
-    async def _is_marked(self, notification: StoredNotification, marking: Marking) -> bool:
-        """Wait for the transaction that marks several notifications. Return whether it has marked this one."""
-        try:
+            # Not cancelled with this task, because others wait for it, too.
             marked = await asyncio.shield(marking)
-        except LeaseLost:
-            # One of the chats has gone to another process. The others are marked under their own leases.
-            marked = await self._mark([notification])
-        return notification.id in marked
+            if marked is None:
+                await self._unmark(notification)
+            if not marked or notification.id not in marked:
+                return False
+            with bind_fields(**self._describe(notification)):
+                outcome = await self._send(notification)
+            self._record_attempt(notification, outcome)
+            await self._save(_Result(notification, outcome, lease))
+            return isinstance(outcome, Sent) and notification.queue is not Queue.BULK
 
-    async def _mark(
-        self, notifications: Sequence[StoredNotification], leases: Collection[ChatLease] = ()
-    ) -> Collection[int]:
-        """Mark notifications as being sent. Return the ids of those that waited."""
-        async with self._database.transaction() as tx:
-            marked = await OutboxRepository(tx).mark_sending(*(each.id for each in notifications))
-            # Last, as in `_queue_again`.
-            if len(await self._leases.lock(tx, leases)) < len(leases):
-                raise LeaseLost
-        return marked
+    async def _unmark(self, notification: StoredNotification) -> None:
+        """Make sure that a notification isn't marked after a failed transaction, which may have been committed."""
+
+        async def leave() -> None:
+            async with self._database.transaction() as tx:
+                await OutboxRepository(tx).leave(notification.id)
+
+        await retry_forever("unmark_message", leave, retry_on=StoreDown, sleep=self._sleep)
 
     def abandon(self, lease: ChatLease) -> None:
         """End the deliveries in a chat whose lease was lost. Another process repeats them as perhaps sent."""
         for task, held in self._lease_of.items():
             if held is lease:
                 task.cancel()
-
-    async def _deliver_marked(self, notification: StoredNotification) -> StoredNotification | None:
-        """Send a notification that is marked as being sent. Return the next one of its chat if that is marked, too."""
-        outcome = await self._send(notification)
-        self._record_attempt(notification, outcome)
-        try:
-            following = await self._save(notification, outcome)
-        except LeaseLost:
-            raise
-        except Exception as error:  # noqa: BLE001  a failed follow-up must not repeat the message every minute
-            log.error(  # noqa: TRY400  a traceback may quote rows
-                "message_follow_up_failed",
-                error=type(error).__name__,
-                where=find_location(error),
-            )
-            following = await self._save(notification, outcome, has_follow_up=False)
-        del self._tasks[notification.id]
-        return following
 
     def _record_attempt(self, notification: StoredNotification, outcome: DeliveryOutcome) -> None:
         queue = notification.queue.value
@@ -389,95 +426,115 @@ class OutboxDelivery:
         self._errors.pop(notification.id, None)
         return outcome
 
-    async def _save(
-        self, notification: StoredNotification, outcome: DeliveryOutcome, *, has_follow_up: bool = True
-    ) -> StoredNotification | None:
-        """Save the outcome, as `_save_once` does. Try again until the database can be reached.
+    async def _save(self, result: "_Result") -> None:
+        """Save an outcome, in one transaction with others that have arrived meanwhile. None waits for more of them.
+
+        If that transaction fails, each is saved on its own, so that a bad one holds up no other.
+        """
+        self._results.append(result)
+        try:
+            async with self._saving:
+                if not result.is_tried:
+                    await self._save_together()
+        finally:
+            self._results.remove(result)
+        if not result.is_saved:
+            await self._save_alone(result)
+
+    async def _save_together(self) -> None:
+        together: Sequence[_Result] = ()
+        try:
+            async with self._database.transaction() as tx:
+                together = [each for each in self._results if not each.is_tried][:RESULTS_AT_ONCE]
+                for each in together:
+                    each.is_tried = True
+                await self._record(tx, together)
+        except Exception as error:  # noqa: BLE001  whatever it is, it may be about one of them only
+            log.warning("results_not_saved_together", error=type(error).__name__, results=len(together))
+            return
+        for each in together:
+            each.is_saved = True
+
+    async def _save_alone(self, result: "_Result") -> None:
+        try:
+            await self._save_until_done(result)
+        except LeaseLost:
+            raise
+        except Exception as error:  # noqa: BLE001  a failed follow-up must not repeat the message every minute
+            log.error(  # noqa: TRY400  a traceback may quote rows
+                "message_follow_up_failed",
+                **self._describe(result.notification),
+                error=type(error).__name__,
+                where=find_location(error),
+            )
+            await self._save_until_done(result, has_follow_up=False)
+
+    async def _save_until_done(self, result: "_Result", *, has_follow_up: bool = True) -> None:
+        """Save an outcome. Try again until the database can be reached.
 
         Only this process knows the message's id. Without it, an invoice can't be removed from the chat.
         """
-        return await retry_forever(
-            "save_delivery",
-            lambda: self._save_once(notification, outcome, has_follow_up=has_follow_up),
-            retry_on=StoreDown,
-            give_up_on=LASTING,
-            sleep=self._sleep,
-        )
 
-    async def _save_once(
-        self, notification: StoredNotification, outcome: DeliveryOutcome, *, has_follow_up: bool
-    ) -> StoredNotification | None:
-        """Save the outcome. Return the next notification of the chat if the same transaction marks it.
+        async def save() -> None:
+            async with self._database.transaction() as tx:
+                await self._record(tx, [result], has_follow_up=has_follow_up)
 
-        It also marks the edit that has waited for this one, and starts its own task.
-        """
+        await retry_forever("save_delivery", save, retry_on=StoreDown, give_up_on=LASTING, sleep=self._sleep)
+
+    async def _record(self, tx: Transaction, results: Sequence["_Result"], *, has_follow_up: bool = True) -> None:
+        """Save outcomes, and mark what follows in their chats, which saves a transaction and a search."""
         now = self._clock.now()
+        for each in results:
+            with bind_fields(**self._describe(each.notification)):
+                first = len(tx.on_commit)
+                await self._record_one(tx, each.notification, each.outcome, now, has_follow_up=has_follow_up)
+                # What it logs at the commit has these fields, too.
+                tx.on_commit[first:] = [partial(copy_context().run, call) for call in tx.on_commit[first:]]
+        sent = [each.notification for each in results if isinstance(each.outcome, Sent)]
+        chats = {each.chat_id for each in sent if each.queue is not Queue.BULK}
+        if chats:
+            await self.mark_due_in(tx, chats)
+        # The lease of a single one is checked at the commit.
+        leases = {each.lease.chat_id: each.lease for each in results}
+        if len(leases) > 1 and len(await self._leases.lock(tx, leases.values())) < len(leases):
+            raise LeaseLost
+
+    async def _record_one(
+        self,
+        tx: Transaction,
+        notification: StoredNotification,
+        outcome: DeliveryOutcome,
+        now: datetime,
+        *,
+        has_follow_up: bool,
+    ) -> None:
         outcome = _give_up_if_hopeless(notification, outcome, now)
-        async with self._database.transaction() as tx:
-            match outcome:
-                case Sent(message_id):
-                    sent = (notification, *outcome.others)
-                    for each in sent:
-                        await OutboxRepository(tx).record_sent(each.id, message_id, now)
-                        tx.on_commit.append(partial(_log_sent, each, now))
-                    await self._run_follow_ups(tx, sent if has_follow_up else (), outcome, now)
-                    return await self._mark_following(tx, notification, now)
-                case RetryLater(after, maybe_sent):
-                    wait = timedelta(seconds=max(after, RETRY_BACKOFF.after(notification.attempts + 1)))
-                    due = now + (max(wait, REPEAT_AFTER) if maybe_sent else wait)
-                    await OutboxRepository(tx).postpone(notification.id, due, maybe_sent=maybe_sent)
-                    tx.on_commit.append(partial(_log_retry, notification, due - now, maybe_sent=maybe_sent))
-                case LeftToOthers(reason):
-                    await OutboxRepository(tx).leave(notification.id)
-                    tx.on_commit.append(partial(self._leave, notification, reason))
-                case ChatMoved(new_chat_id=new_chat_id):
-                    await self._move_chat(tx, notification, new_chat_id, now)
-                case Undeliverable(_, whole_chat=True):
-                    await self._give_up_chat(tx, notification, outcome, now, has_follow_up=has_follow_up)
-                case Unreadable(reason):
-                    await OutboxRepository(tx).give_up(notification.id, reason)
-                    self._log_unreadable(notification, reason)
-                case Undeliverable(reason):
-                    await OutboxRepository(tx).give_up(notification.id, reason)
-                    await self._run_follow_ups(tx, (notification,) if has_follow_up else (), outcome, now)
-                    tx.on_commit.append(lambda: log.error("message_undeliverable", reason=reason))
-        return None
-
-    async def _mark_following(
-        self, tx: Transaction, notification: StoredNotification, now: datetime
-    ) -> StoredNotification | None:
-        """Mark the chat's next notification as being sent if it is about the same subject, and return it.
-
-        Return None if it has to wait. If all slots are taken, it waits for one like those of other chats.
-        """
-        following = await self._mark_first(tx, notification, notification.queue, now)
-        if following is None and notification.queue is Queue.URGENT:
-            edit = await self._mark_first(tx, notification, Queue.EDITS, now)
-            if edit is not None:
-                # In a slot of its own, so that no message about money waits for an edit.
-                lease = self._lease_of[self._tasks[edit.id]]
-                tx.on_commit.append(partial(self._start, edit, lease))
-        return following
-
-    async def _mark_first(
-        self, tx: Transaction, notification: StoredNotification, queue: Queue, now: datetime
-    ) -> StoredNotification | None:
-        """Mark the chat's first notification in a queue if it is about the subject of this one. Else return None."""
-        task = asyncio.current_task()
-        has_slot = queue in FIRST and self._in_use[queue] < SLOTS[queue]
-        if task is None or self._is_closing or not has_slot:
-            return None
-        first = await OutboxRepository(tx).find_first(notification.chat_id, queue, notification.subject)
-        if first is None or first.subject != notification.subject or first.due_at > now:
-            return None
-        if self._left.must_wait(first):
-            return None
-        if first.status is NotificationStatus.SENDING:
-            # This task marked it before, in a commit that succeeded although the database reported a failure.
-            return first if self._tasks.get(first.id) is task else None
-        # Before it is marked, so that `recover` doesn't take it for interrupted.
-        self._tasks[first.id] = task
-        return first if await OutboxRepository(tx).mark_sending(first.id) else None
+        match outcome:
+            case Sent(message_id):
+                sent = (notification, *outcome.others)
+                for each in sent:
+                    await OutboxRepository(tx).record_sent(each.id, message_id, now)
+                    tx.on_commit.append(partial(_log_sent, each, now))
+                await self._run_follow_ups(tx, sent if has_follow_up else (), outcome, now)
+            case RetryLater(after, maybe_sent):
+                wait = timedelta(seconds=max(after, RETRY_BACKOFF.after(notification.attempts + 1)))
+                due = now + (max(wait, REPEAT_AFTER) if maybe_sent else wait)
+                await OutboxRepository(tx).postpone(notification.id, due, maybe_sent=maybe_sent)
+                tx.on_commit.append(partial(_log_retry, notification, due - now, maybe_sent=maybe_sent))
+            case LeftToOthers(reason):
+                await OutboxRepository(tx).leave(notification.id)
+                tx.on_commit.append(partial(self._leave, notification, reason))
+            case ChatMoved(new_chat_id=new_chat_id):
+                await self._move_chat(tx, notification, new_chat_id, now)
+            case Undeliverable(_, whole_chat=True):
+                await self._give_up_chat(tx, notification, outcome, now, has_follow_up=has_follow_up)
+            case Unreadable(reason):
+                await OutboxRepository(tx).give_up(notification.id, reason)
+                self._log_unreadable(notification, reason)
+            case Undeliverable(reason):
+                await OutboxRepository(tx).give_up(notification.id, reason)
+                await self._run_follow_ups(tx, (notification,) if has_follow_up else (), outcome, now)
+                tx.on_commit.append(lambda: log.error("message_undeliverable", reason=reason))
 
     def _leave(self, notification: StoredNotification, reason: str) -> None:
         """Leave a notification to others, and give its chat back, so that one of them can take it."""

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -41,9 +41,6 @@ from bot.infra.outbox.tables import IS_SENDING, IS_UNDELIVERABLE, IS_WAITING, is
 
 NOW, LIMIT = bindparam("now", type_=outbox.c.due_at.type), bindparam("limit", type_=Integer())
 
-FIRST: Final = (Queue.URGENT, Queue.EDITS)
-"""The queues in which one notification follows another at once."""
-
 _same_chat = outbox.alias("same_chat")
 
 IS_EARLIER_IN_MONEY = (
@@ -56,8 +53,8 @@ IS_EARLIER_IN_MONEY = (
 
 
 @cache
-def _build_heads(queue: Queue) -> Select[Any]:
-    """Return the query for the heads: the first unsent notification of each chat in one queue.
+def _is_head(queue: Queue) -> ColumnElement[bool]:
+    """Return the condition that a waiting notification is a head: the first unsent one of its chat in this queue.
 
     In `Queue.EDITS` it is the first of each subject, so that no order waits for the removal of another's invoice.
 
@@ -67,7 +64,7 @@ def _build_heads(queue: Queue) -> Select[Any]:
     It reads the index in the order of `due_at`, so a hundred heads cost a hundred lookups, however many rows wait.
     It is a scalar subquery, because PostgreSQL can't turn that into a join over all rows.
 
-    This is the longest query, and the most frequent one. So it is built once.
+    This is in the longest queries, and the most frequent ones. So it is built once.
     """
     in_queue, in_same_queue = (rows.c.queue == constant(queue) for rows in (outbox, _same_chat))
     is_not_left = ~is_in_json(_same_chat.c.id, bindparam("left", type_=Json()))
@@ -75,14 +72,27 @@ def _build_heads(queue: Queue) -> Select[Any]:
     if queue is Queue.EDITS:
         is_alike.append(_same_chat.c.subject == outbox.c.subject)
     first_of_chat = select(_same_chat.c.id).where(*is_alike).order_by(_same_chat.c.id).limit(1).scalar_subquery()
-    heads = select(outbox).where(IS_WAITING, in_queue, outbox.c.id == first_of_chat)
+    conditions = [in_queue, outbox.c.id == first_of_chat]
     if queue is not Queue.BULK:
-        heads = heads.where(~held_by_others(outbox.c.chat_id))
+        conditions.append(~held_by_others(outbox.c.chat_id))
     if queue in MAX_TRIES:
         # Notifications of one subject keep their order: a receipt comes after the message that the order was sent, and
         # an invoice is removed after it was sent.
-        heads = heads.where(~exists().where(*IS_EARLIER_IN_MONEY, is_not_left))
-    return heads.order_by(outbox.c.due_at, outbox.c.id)
+        conditions.append(~exists().where(*IS_EARLIER_IN_MONEY, is_not_left))
+    return and_(*conditions)
+
+
+@cache
+def _build_heads(queue: Queue) -> Select[Any]:
+    return select(outbox).where(IS_WAITING, _is_head(queue)).order_by(outbox.c.due_at, outbox.c.id)
+
+
+@cache
+def _build_heads_in_chats() -> Select[Any]:
+    """Return the query for the heads of the chats `chats`, except those in bulk. The index needs `is_unsent`."""
+    are_heads = or_(*(_is_head(queue) for queue in Queue if queue is not Queue.BULK))
+    in_chats = outbox.c.chat_id.in_(bindparam("chats", expanding=True))
+    return select(outbox).where(IS_WAITING, is_unsent(outbox), in_chats, are_heads)
 
 
 @cache
@@ -110,7 +120,10 @@ class OutboxRepository(Repository[Notification[Any]]):
     async def add(self, notifications: Sequence[Notification[object]]) -> int:
         """Save notifications that are new by subject, kind, mark and chat. Return how many were new."""
         rows = [self._seal(notification) for notification in notifications]
-        return len(await upsert.insert_all_new(self._connection, outbox, rows, outbox.c.id))
+        count = len(await upsert.insert_all_new(self._connection, outbox, rows, outbox.c.id))
+        if count:
+            self._tx.chats.update(each.chat_id for each in notifications if each.queue is not Queue.BULK)
+        return count
 
     async def find_heads(
         self, now: datetime, limit: int = 100, queue: Queue = Queue.URGENT, left: Collection[int] = ()
@@ -121,6 +134,13 @@ class OutboxRepository(Repository[Notification[Any]]):
         """
         values = {"now": now, "limit": limit, "me": self._owner, "left": sorted(left)}
         return await self._find(_build_due_heads(queue), values)
+
+    async def find_heads_in(
+        self, chat_ids: Collection[int], left: Collection[int] = ()
+    ) -> tuple[StoredNotification, ...]:
+        """Return the waiting heads of some chats, due or not, as `find_heads` does. Those in bulk aren't read."""
+        values = {"chats": list(chat_ids), "me": self._owner, "left": sorted(left)}
+        return await self._find(_build_heads_in_chats(), values)
 
     async def find_next_due(self) -> datetime | None:
         """Return when the next head is due."""
@@ -178,9 +198,9 @@ class OutboxRepository(Repository[Notification[Any]]):
             sending = sending.values(maybe_sent=True)
         await self._change(sending.values(status=NotificationStatus.WAITING.value, due_at=due_at))
 
-    async def leave(self, notification_id: int) -> None:
-        """Mark a row that is being sent as waiting, as if it had never been begun."""
-        sending = update(outbox).where(outbox.c.id == notification_id, IS_SENDING)
+    async def leave(self, *notification_ids: int) -> None:
+        """Mark rows that are being sent as waiting, as if they had never been begun."""
+        sending = update(outbox).where(outbox.c.id.in_(notification_ids), IS_SENDING)
         # The attempt doesn't count, because nothing was tried.
         waiting = {"status": NotificationStatus.WAITING.value, "attempts": outbox.c.attempts - 1}
         await self._change(sending.values(waiting))
@@ -201,6 +221,7 @@ class OutboxRepository(Repository[Notification[Any]]):
         """Mark notifications of these kinds that were given up as waiting, as if they had never been begun."""
         waiting = {"status": NotificationStatus.WAITING.value, "due_at": at, "attempts": 0, "failure": None}
         await self._change(update(outbox).where(_is_of_kinds(subject, kinds, chat_id), IS_UNDELIVERABLE), waiting)
+        self._tx.chats.add(chat_id)
 
     async def move_chat(self, old: int, new: int) -> None:
         """Change the chat of all unsent rows to its new id."""
@@ -210,16 +231,6 @@ class OutboxRepository(Repository[Notification[Any]]):
         """Return the rows of a chat that are waiting or being sent."""
         unsent = select(outbox).where(is_unsent(outbox), outbox.c.chat_id == chat_id)
         return await self._find(unsent.order_by(outbox.c.id))
-
-    async def find_first(self, chat_id: int, queue: Queue, subject: str) -> StoredNotification | None:
-        """Return the first row of a chat in this queue that is waiting or being sent, if it can be read.
-
-        In `Queue.EDITS`, return the first about this subject, if none must be sent before it.
-        """
-        unsent = select(outbox).where(is_unsent(outbox), outbox.c.chat_id == chat_id, outbox.c.queue == constant(queue))
-        if queue is Queue.EDITS:
-            unsent = unsent.where(outbox.c.subject == subject, ~exists().where(*IS_EARLIER_IN_MONEY))
-        return await self._find_first(unsent.order_by(outbox.c.id).limit(1))
 
     async def find_by_subject(self, subject: str) -> tuple[StoredNotification, ...]:
         """Return all rows of a subject in their order, in any status."""

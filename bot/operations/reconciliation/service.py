@@ -126,7 +126,6 @@ class ReconciliationService:
     ) -> None:
         self._database = infra.database
         self._clock = infra.clock
-        self._wake_outbox = infra.wake_outbox
         self._settlement = access.settlement
         self._budget = access.budget
         self._observer = observer
@@ -374,18 +373,16 @@ class ReconciliationService:
             if run.shown is not None:
                 before = await repository.find_spans()
                 await repository.replace_spans(before, merge_spans(before, run.shown), now - KEEP_FOR)
-            if await self._change_alarms(tx, run, now):
-                tx.on_commit.append(self._wake_outbox)
+            await self._change_alarms(tx, run, now)
         return run
 
-    async def _change_alarms(self, tx: Transaction, run: Run, now: datetime) -> bool:
+    async def _change_alarms(self, tx: Transaction, run: Run, now: datetime) -> None:
         """Raise the alarms about new differences that concern money, and end those that are over."""
         wanted = {(ALARM_OF[each.kind], each.reference): each for each in run.differences if each.is_about_money}
         raised = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind in ALARM_KINDS]
-        has_changed = False
         for alarm in raised:
             if (alarm.kind, alarm.subject) not in wanted:
-                has_changed |= await clear_alarm(tx, alarm.kind, alarm.subject, now, self._operators)
+                await clear_alarm(tx, alarm.kind, alarm.subject, now, self._operators)
         handled = await _find_handled(tx, wanted.values())
         counts = {
             kind: sum(alarm.kind is kind and (kind, alarm.subject) in wanted for alarm in raised)
@@ -397,8 +394,7 @@ class ReconciliationService:
                 continue
             alarm = Alarm(kind=kind, subject=reference, facts=_alarm_facts(difference), raised_at=now)
             counts[kind] += 1
-            has_changed |= await raise_alarm(tx, alarm, self._operators)
-        return has_changed
+            await raise_alarm(tx, alarm, self._operators)
 
 
 def _reading_of(listing: OrderListing) -> Reading:

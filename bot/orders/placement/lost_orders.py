@@ -71,7 +71,6 @@ class LostOrders:
     ) -> None:
         self._database = infra.database
         self._clock = infra.clock
-        self._wake_outbox = infra.wake_outbox
         self._settlement = settlement
         self._rules = rules
         self._submission = submission
@@ -215,7 +214,6 @@ class LostOrders:
             if saved is not None:
                 await OrderRepository(tx).record_event(saved, now)
                 await OutboxRepository(tx).add(order_notifications(saved, NOTIFICATIONS_OF.get(phase, ()), now))
-        self._wake_outbox()
 
     def _next_phase(self, order: Order, now: datetime) -> Phase:
         rules = self._rules

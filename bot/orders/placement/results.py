@@ -35,7 +35,6 @@ class ResultRecorder:
     def __init__(self, infra: Infra, rules: OrderRules) -> None:
         self._database = infra.database
         self._clock = infra.clock
-        self._wake_outbox = infra.wake_outbox
         self._rules = rules
 
     async def may_request(self, reference: str) -> bool:
@@ -73,10 +72,7 @@ class ResultRecorder:
             if intent.phase not in UNCERTAIN_PHASES:
                 return None
             check = await self._check(tx, intent, placed, listing, now, is_masked=is_masked)
-            saved = await self._save(tx, intent, check, now)
-        if saved is not None:
-            self._wake_outbox()
-        return saved
+            return await self._save(tx, intent, check, now)
 
     async def record_refused(self, reference: str, reason: str | None = None) -> None:
         """Save that the service hasn't created an order. `reason` is the service's own text, if there is one."""
@@ -165,7 +161,6 @@ class ResultRecorder:
             if saved:
                 await OrderRepository(tx).record_event(saved, now)
                 await OutboxRepository(tx).add(order_notifications(saved, (kind,), now))
-        self._wake_outbox()
 
     async def _warn_staff(self, tx: Transaction, order: Order, complaint: str, now: datetime) -> None:
         tx.on_commit.append(lambda: log.error("order_withheld", reason=complaint))

@@ -91,7 +91,6 @@ class OrderService:
         self.submission = OrderSubmission(access.settlement, self.results, infra.clock, rules)
         self._database = infra.database
         self._clock = infra.clock
-        self._wake_outbox = infra.wake_outbox
         self._settlement = access.settlement
         self._sums = DepositSums(infra.database, infra.clock, rules)
 
@@ -290,7 +289,6 @@ class OrderService:
         if saved:
             await OrderRepository(tx).record_event(saved, now, check.note)
             await OutboxRepository(tx).add(order_notifications(saved, check.notifications, now))
-            tx.on_commit.append(self._wake_outbox)
         return saved
 
     async def _read_list_with(self, order: Order) -> OrderListing | None:

@@ -47,7 +47,6 @@ class Observer:
     def __init__(self, infra: Infra, rules: OrderRules, reports: ReportRecorder) -> None:
         self._database = infra.database
         self._clock = infra.clock
-        self._wake_outbox = infra.wake_outbox
         self._rules = rules
         self._reports = reports
         self._started_at = infra.clock.now()
@@ -218,7 +217,6 @@ class Observer:
             if saved is None:
                 return
             await queue_notifications(tx, saved, kinds, now, has_expired=OrderNotification.EXPIRED in kinds)
-        self._wake_outbox()
 
     async def close_offers(self) -> int:
         """Abandon the orders that were not accepted in time. Return how many."""
@@ -254,7 +252,6 @@ class Observer:
             await OrderRepository(tx).record_event(saved, now, EventNote.OVERDUE)
             await queue_order_notifications(tx, saved, kinds, now)
             await self._reports.warn_staff(tx, saved, OrderProblem.OVERDUE, now)
-        self._wake_outbox()
         return True
 
     async def _close_offer(self, reference: str, now: datetime) -> None:

@@ -42,7 +42,6 @@ class ReportRecorder:
     """Save orders with what a report changes: their notifications, their timeline, alarms, and events."""
 
     def __init__(self, infra: Infra, rules: OrderRules) -> None:
-        self._wake_outbox = infra.wake_outbox
         self._rules = rules
         self._features = infra.features
 
@@ -86,8 +85,6 @@ class ReportRecorder:
         if saved.is_paid and not before.is_paid and report.paid_at is not None:
             noticed_after = max((now - report.paid_at).total_seconds(), 0.0)
             tx.on_commit.append(partial(PAYMENT_NOTICED_SECONDS.observe, noticed_after))
-        if kinds:
-            tx.on_commit.append(self._wake_outbox)
         return saved
 
     def find_poll(self, before: Order, report: OrderReport, now: datetime, *, asked_at: datetime) -> Order | None:

@@ -32,7 +32,6 @@ class OrderRefresh:
         self._settlement = settlement
         self._observer = observer
         self._topics = topics
-        self._wake_outbox = infra.wake_outbox
 
     async def refresh(self, staff: StaffSession, ticket: Ticket) -> None:
         """Read the order from the service, save it, and show the difference."""
@@ -52,7 +51,6 @@ class OrderRefresh:
             await staff.say(Screen(staff.t("support.staff_ticket.unreadable", at=_time(staff))))
             return
         after = await self._observer.apply_report(order.reference, report, asked_at=asked_at) or order
-        self._wake_outbox()
         await self._show(staff, ticket)
         lines = card_screens.format_differences(staff.t, order, after, report)
         heading = "support.staff_ticket.has_changed" if lines else "support.staff_ticket.unchanged"

@@ -3,7 +3,6 @@
 Support is reminded after `remind_after`, and operators as long after that. Each is reminded once in a wait.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -56,12 +55,11 @@ class TicketReminderService(TicketService):
         database: Database,
         clock: Clock,
         staff_chat: StaffChat,
-        wake_outbox: Callable[[], None] = lambda: None,
         *,
         operator_ids: frozenset[int],
         remind_after: timedelta,
     ) -> None:
-        super().__init__(database, clock, staff_chat, wake_outbox)
+        super().__init__(database, clock, staff_chat)
         self._operators = operator_ids
         self._remind_after = remind_after
 

@@ -39,19 +39,17 @@ class ConcurrentChange(Exception):
 
 
 class TicketService:
-    """Change tickets. `wake_outbox` is called after each saved change."""
+    """Change tickets."""
 
     def __init__(
         self,
         database: Database,
         clock: Clock,
         staff_chat: StaffChat,
-        wake_outbox: Callable[[], None] = lambda: None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._staff_chat = staff_chat
-        self._wake_outbox = wake_outbox
 
     async def _change(self, reference: str, change: Change[T]) -> T:
         """Change a ticket, and return the result of `change`.
@@ -73,11 +71,9 @@ class TicketService:
         while True:
             try:
                 async with self._database.transaction() as tx:
-                    result = await attempt(tx)
+                    return await attempt(tx)
             except ConcurrentChange:
                 continue
-            self._wake_outbox()
-            return result
 
     async def _save(self, tx: Transaction, before: Ticket, after: Ticket, now: datetime) -> Ticket:
         """Save a changed ticket and update its cards. Do nothing if nothing has changed.

@@ -52,11 +52,10 @@ class UserTicketService(TicketService):
         database: Database,
         clock: Clock,
         staff_chat: StaffChat,
-        wake_outbox: Callable[[], None] = lambda: None,
         *,
         reopen_within: timedelta,
     ) -> None:
-        super().__init__(database, clock, staff_chat, wake_outbox)
+        super().__init__(database, clock, staff_chat)
         self.reopen_within = reopen_within
 
     async def ask(self, user: User, incoming: IncomingMessage, order_reference: str = "") -> SavedMessage:
