@@ -38,7 +38,6 @@ from bot.infra.telegram.outbound.activity import ActivityIndicator
 from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.workers import Wakeup, WorkerGroup, get_task_error, run_forever
 from bot.orders.tables import NEEDS_MESSAGE_IDS
-from bot.users.repository import save_chats
 
 if TYPE_CHECKING:
     from bot.web_servers import WebServers
@@ -244,7 +243,6 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
         updates.create_processor(app.application, message_limit, app.sessions, ActivityIndicator(app.infra.messenger)),
         app.clock,
         bot,
-        save_chats=save_chats,
         jobs={kind: handler for feature in app.features for kind, handler in feature.jobs.items()},
         leases=app.leases.chats,
         on_waiting=app.wake_chats.wake_here,

@@ -35,7 +35,6 @@ class Checkout:
         database = infra.database
         self.drafts = DraftService(database, infra.clock)
         review = ReviewStep(
-            database=database,
             catalogue=catalogue,
             orders=orders.service,
             drafts=self.drafts,

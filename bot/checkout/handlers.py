@@ -141,7 +141,8 @@ class DraftHandlers:
                 answer = self._step_of(draft).buttons[action]
                 await self.take_answer(session, answer(session, draft, button.argument))
                 confirmed = session[CONFIRMED]
-                if confirmed is not None:
+                # While the request runs, there is no outcome that the review could have been written over.
+                if confirmed is not None and not self._orders.submission.is_submitting(confirmed.reference):
                     await self._status_messages.show_outcome(session, confirmed)
 
     async def take_answer(self, session: Session, answer: Awaitable[OrderDraft | Screen]) -> None:

@@ -13,20 +13,26 @@ from bot.recipients.model import SavedRecipient
 from bot.recipients.service import find_recipients
 from bot.users.session import Session, SessionKey
 
-PRICE_FOLLOWS: Final = frozenset({Step.HOLDER, Step.AMOUNT})
-"""Steps whose answer is followed by prices within the user's limits."""
+PRICE_FOLLOWS: Final = frozenset({Step.HOLDER, Step.AMOUNT, Step.REVIEW})
+"""Steps whose answer is followed by prices within the user's limits, or by the order."""
 
 RECIPIENTS: Final = SessionKey[Sequence[SavedRecipient] | None]("recipients", None)
 PLACED: Final = SessionKey[Sequence[Order] | None]("placed", None)
 
 
 async def load_sender(tx: Transaction, session: Session) -> None:
-    """Load with the open draft what this update certainly needs. A typed answer can name a recipient."""
-    draft = session[DRAFT]
-    if draft is not None and session.query_id is None:
+    """Load with the open draft what this update probably needs. A typed answer can name a recipient."""
+    draft, begins = session[DRAFT], _may_begin(session)
+    if begins or (draft is not None and session.query_id is None):
         session[RECIPIENTS] = await find_recipients(tx, session.user.id)
-    if draft is not None and draft.step in PRICE_FOLLOWS:
+    if begins or (draft is not None and draft.step in PRICE_FOLLOWS):
         session[PLACED] = await _read_placed(tx, session)
+
+
+def _may_begin(session: Session) -> bool:
+    """Return whether a message may begin an order: `/send`, or a line with a figure."""
+    text = session.typed.text or "" if session.typed else ""
+    return text.startswith("/send") or (session[DRAFT] is None and any(map(str.isdigit, text)))
 
 
 async def get_recipients(session: Session) -> Sequence[SavedRecipient]:

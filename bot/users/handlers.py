@@ -124,7 +124,7 @@ class SettingsHandlers:
         return await self._show(session)
 
     async def _change_language(self, session: Session, locale: str) -> None:
-        await session.save_user(replace(session.user, locale=locale))
+        await session.save_user(replace(session.user, locale=locale, suggested_phrase=None))
         session.t = self._translations.get(locale)
         await session.acknowledge(session.t.plain("users.language.changed"))
 

@@ -41,7 +41,7 @@ class User:
             (`orders/preferences.py`).
         open_question: the question outside of a draft that the user is asked (`questions.py`).
         answered_update_id: the last update that answered such a question.
-        chat: the state of the chat. It is read with the user, but saved by `UserRepository.save_chats`.
+        chat: the state of the chat. It is read with the user, but saved by `UserRepository.save_chat`.
         last_seen_at: when the user last acted. It is saved at most once a day.
         username: the public name in lower case, without @.
     """

@@ -1,18 +1,20 @@
 """Read and write users and their events."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, delete, insert, or_, select, update
+from sqlalchemy import delete, insert, or_, select, update
 
+from bot.infra.db import upsert
 from bot.infra.db.repository import Repository
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.model import ChatState
 from bot.infra.telegram.inbound.repository import mark_handled
 from bot.users.model import HANDLED_BY_QUESTION, RecordedEvent, User, UserEvent
 from bot.users.tables import HAS_USERNAME, user_events, users
+
+PROFILE = ("language_code", "username", "last_seen_at")
 
 
 class UserRepository(Repository[User]):
@@ -43,21 +45,19 @@ class UserRepository(Repository[User]):
             await mark_handled(self._tx, user.answered_update_id, HANDLED_BY_QUESTION)
         await self._replace(user)
 
+    async def save_profile(self, user: User) -> None:
+        """Insert a user, or replace only what Telegram says of them and when they were last seen."""
+        await upsert.insert_or_replace(self._connection, users, self._seal(user), PROFILE)
+
     async def save_question(self, user_id: int, question: str | None) -> None:
         """Save the user's open question, and nothing else of the row."""
         await self._change(update(users).where(users.c.id == user_id).values(open_question=question))
 
-    async def save_chats(self, chats: Sequence[ChatState]) -> None:
-        """Save the state of these users' chats. Users without a row are left out."""
-        rows = [
-            {
-                "user": chat.user_id,
-                "question_message_id": chat.question_message_id,
-                "answered_buttons": {button: at.isoformat() for button, at in chat.answered_buttons.items()} or None,
-            }
-            for chat in chats
-        ]
-        await self._connection.execute(update(users).where(users.c.id == bindparam("user")), rows)
+    async def save_chat(self, chat: ChatState) -> None:
+        """Save the state of a user's chat, if the user has a row."""
+        buttons = {button: at.isoformat() for button, at in chat.answered_buttons.items()} or None
+        values = {"question_message_id": chat.question_message_id, "answered_buttons": buttons}
+        await self._change(update(users).where(users.c.id == chat.user_id).values(values))
 
     def _to_row(self, value: User) -> dict[str, Any]:
         return {name: each for name, each in asdict(value).items() if name != "chat"}
@@ -100,11 +100,6 @@ class UserEventRepository(Repository[RecordedEvent]):
     def _to_value(self, known: dict[str, Any]) -> RecordedEvent:
         del known["id"]
         return RecordedEvent(**known)
-
-
-async def save_chats(tx: Transaction, chats: Sequence[ChatState]) -> None:
-    """Save the state of chats that updates have changed."""
-    await UserRepository(tx).save_chats(chats)
 
 
 async def record_user_event(

@@ -14,6 +14,7 @@ from telegram.ext import ApplicationHandlerStop
 from bot.core.backoff import Backoff
 from bot.core.errors import Rejection
 from bot.infra.db.errors import RowUnreadable
+from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.inbound.attempts import Attempt
@@ -110,6 +111,8 @@ class Session:
     """The first paragraph of the next message."""
     failure: Exception | None = None
     """Why the update has to be handled again."""
+    has_new_profile: bool = False
+    """Whether the user is new, or has changed since they were saved."""
     blocked_since: datetime | None = None
     """When the user blocked the bot. It is set in the first update after they unblocked it."""
     handled_by: str | None = None
@@ -147,7 +150,18 @@ class Session:
         if chat != self.chat:
             self.chat = chat
             if self.attempt is not None:
-                self.attempt.chat = chat
+                self.attempt.chat, self.attempt.on_finish = chat, self._save_state
+
+    def save_profile_later(self) -> None:
+        """Save what Telegram says of the user, and that they were seen, when the update is finished."""
+        self.has_new_profile = True
+        if self.attempt is not None:
+            self.attempt.on_finish = self._save_state
+
+    async def _save_state(self, tx: Transaction) -> None:
+        if self.has_new_profile:
+            await UserRepository(tx).save_profile(self.user)
+        await UserRepository(tx).save_chat(self.chat)
 
     async def save_user(self, user: User) -> None:
         """Save `user`, and make them the user of this session."""
@@ -219,7 +233,7 @@ class Session:
 
     def discard(self) -> None:
         """Discard what was loaded for this update, so that no data of a deleted user is saved again."""
-        self.blocked_since = None
+        self.blocked_since, self.has_new_profile = None, False
         self.state.clear()
 
     async def acknowledge(self, text: str | None = None, *, alert: bool = False) -> None:

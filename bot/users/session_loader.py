@@ -12,6 +12,7 @@ from bot.infra.i18n import choose_locale, translator_for
 from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT
 from bot.infra.telegram.inbound.model import ChatState
 from bot.users.model import User, UserEvent
+from bot.users.phrase import draw_suggestion
 from bot.users.repository import UserRepository, record_user_event
 from bot.users.session import Session
 
@@ -42,7 +43,7 @@ class SessionLoader:
                 for load in feature.on_load:
                     await load(tx, session)
         if session.is_private and current != known:
-            await session.save_user(current)
+            session.save_profile_later()
         return session
 
     async def answer_press(self, query: CallbackQuery) -> None:
@@ -73,7 +74,7 @@ class SessionLoader:
         """Save the state of the chat that a job has changed. For an update, the inbox does it."""
         if session.chat != session.user.chat:
             async with self._infra.database.transaction() as tx:
-                await UserRepository(tx).save_chats([session.chat])
+                await UserRepository(tx).save_chat(session.chat)
 
     async def finish(self, session: Session) -> None:
         """Run the hooks after an update was handled, and save that a user who had blocked the bot is back."""
@@ -120,8 +121,10 @@ def is_anonymous(message: Message | None) -> bool:
 def _with_profile(known: User | None, sender: TelegramUser, now: datetime) -> User:
     """Return the user with their current language and public name, and with a new last-seen time once a day."""
     username = sender.username.lower() if sender.username else None
-    current = replace(
-        known or User(id=sender.id, created_at=now), language_code=sender.language_code, username=username
-    )
+    if known is None:
+        # The phrase is on the first invoice, unless they choose another one.
+        suggestion = draw_suggestion(choose_locale(None, sender.language_code))
+        known = User(id=sender.id, created_at=now, suggested_phrase=suggestion.code)
+    current = replace(known, language_code=sender.language_code, username=username)
     is_long_ago = current.last_seen_at is None or now - current.last_seen_at > SAVE_SEEN_EVERY
     return replace(current, last_seen_at=now) if current != known or is_long_ago else current

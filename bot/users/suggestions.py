@@ -7,9 +7,10 @@ from bot.users.session import Session
 
 
 async def suggest_phrase(session: Session, *, is_new: bool = False) -> Suggestion:
-    """Return the phrase that is suggested to the user. It stays the same until they ask for another (`is_new`).
+    """Return the phrase that is suggested to the user, in the language in which it was drawn first.
 
-    The suggestion is saved, because it is on the first invoice of a user who chooses no phrase.
+    It stays the same until they ask for another (`is_new`) or choose another language. It is saved, because it is on
+    the first invoice of a user who chooses no phrase.
     """
     user = session.user
     text = None if is_new else find_suggestion_text(user.suggested_phrase or "")

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -616,7 +616,6 @@ class StatefulQueues(RecordingQueues):
         super().__init__(store)
         self.saved: dict[int, int | None] = {}
         self.found: list[int | None] = []
-        self.queues = ChatQueues(store.port, self.process, LoopClock(), save_chats=self.save)
 
     async def process(self, update: Update) -> None:
         attempt, chat = CURRENT_ATTEMPT.get(), update.effective_chat
@@ -624,10 +623,11 @@ class StatefulQueues(RecordingQueues):
         assert chat is not None
         self.found.append(attempt.chat.question_message_id if attempt.chat else self.saved.get(chat.id))
         attempt.chat = ChatState(user_id=chat.id, question_message_id=update.update_id)
+        attempt.on_finish = partial(self.save, attempt.chat)
         await super().process(update)
 
-    async def save(self, _: object, chats: Sequence[ChatState]) -> None:
-        self.saved |= {chat.user_id: chat.question_message_id for chat in chats}
+    async def save(self, chat: ChatState, _: object) -> None:
+        self.saved[chat.user_id] = chat.question_message_id
 
 
 @in_virtual_time

@@ -121,7 +121,6 @@ class Reviewed:
 
     async def says_of(self, method: PayoutMethod) -> str | None:
         step = ReviewStep(
-            database=self._system.store,
             catalogue=self._system.catalogue,
             orders=self._system.orders,
             drafts=self._system.drafts,

@@ -26,7 +26,8 @@ async def test_saving_a_user_leaves_the_state_of_their_chat_as_it_is(store: Data
     chat = ChatState(user_id=EMMA, question_message_id=17, answered_buttons={"sub:end": NOW})
     async with store.transaction() as tx:
         await UserRepository(tx).save(emma)
-        await UserRepository(tx).save_chats([chat, ChatState(user_id=EMMA + 1, question_message_id=18)])
+        await UserRepository(tx).save_chat(chat)
+        await UserRepository(tx).save_chat(ChatState(user_id=EMMA + 1, question_message_id=18))
     async with store.transaction() as tx:
         known = await UserRepository(tx).get(EMMA)
         assert known is not None
@@ -36,3 +37,14 @@ async def test_saving_a_user_leaves_the_state_of_their_chat_as_it_is(store: Data
         assert await UserRepository(tx).get(EMMA + 1) is None, "nobody comes back by a question"
     assert known is not None
     assert (known.locale, known.chat) == ("id", chat)
+
+
+async def test_saving_a_profile_inserts_a_user_or_leaves_what_they_have_set_as_it_is(store: Database) -> None:
+    emma = User(id=EMMA, created_at=NOW, suggested_phrase="en-1", username="emma")
+    async with store.transaction() as tx:
+        await UserRepository(tx).save_profile(emma)
+        assert await UserRepository(tx).get(EMMA) == emma
+        await UserRepository(tx).save(replace(emma, phrase="blue cat", suggested_phrase=None))
+        await UserRepository(tx).save_profile(replace(emma, username="emma_b", last_seen_at=NOW))
+        known = await UserRepository(tx).get(EMMA)
+    assert known == replace(emma, phrase="blue cat", suggested_phrase=None, username="emma_b", last_seen_at=NOW)

@@ -16,7 +16,6 @@ from bot.checkout.service import DraftService
 from bot.checkout.steps.channel import list_channels
 from bot.checkout.steps.handler import OutOfDate, TakeAnswer
 from bot.core.errors import Rejection
-from bot.infra.db.database import Database
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
@@ -24,14 +23,12 @@ from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.destinations.screens import format_destination_health
 from bot.orders.order import Order
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished, OrderService
-from bot.orders.repository import OrderRepository
 from bot.orders.screens.formatting import format_channel, format_order_line, format_price
 from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Estimate, estimate
 from bot.recipients.formatting import format_full_method, format_method, group_digits
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import ServiceDown
-from bot.users.repository import UserRepository
 from bot.users.screens.phrase import SHOW as SHOW_PHRASE
 from bot.users.session import Session, SessionKey
 from bot.users.suggestions import suggest_phrase
@@ -46,13 +43,11 @@ class ReviewStep:
     def __init__(
         self,
         *,
-        database: Database,
         catalogue: ServiceCatalogue,
         orders: OrderService,
         drafts: DraftService,
         destinations: DestinationHealthService,
     ) -> None:
-        self._database = database
         self._catalogue = catalogue
         self._orders = orders
         self._drafts = drafts
@@ -102,9 +97,7 @@ class ReviewStep:
 
     async def build_confirmed_screen(self, session: Session, order: Order) -> Screen:
         """Return the confirmed review. For a first order it explains the phrase on the invoice."""
-        async with self._database.reading() as tx:
-            session.user = await UserRepository(tx).get(session.user.id) or session.user
-            is_first = len(await OrderRepository(tx).of_user(session.user.id, limit=2)) == 1
+        is_first = all(each.reference == order.reference for each in await get_placed(session))
         phrase = session.user.phrase if is_first else None
         return show_confirmed(session.t, order, phrase=phrase)
 
@@ -143,6 +136,8 @@ class ReviewStep:
                 raise ServiceDown from None
             session.notice = session.t("checkout.destination.vanished", name=format_method(draft.method))
             return without_method(draft)
+        if new_phrase is not None:
+            session.user = replace(session.user, phrase=new_phrase, suggested_phrase=None)
         session[CONFIRMED] = order
         return await self.build_confirmed_screen(session, order)
 

@@ -40,9 +40,12 @@ async def insert_all_new(
     return frozenset(result.scalars())
 
 
-async def insert_or_replace(connection: Connection, table: Table, values: Values) -> None:
-    """Insert one row. If its primary key exists, replace the columns in `values`."""
-    await connection.execute(_build_insert_or_replace(connection.dialect.name, table, tuple(values)), dict(values))
+async def insert_or_replace(
+    connection: Connection, table: Table, values: Values, replaced: Collection[str] | None = None
+) -> None:
+    """Insert one row. If its primary key exists, replace the columns in `values`, or those of them in `replaced`."""
+    columns = tuple(values if replaced is None else replaced)
+    await connection.execute(_build_insert_or_replace(connection.dialect.name, table, columns), dict(values))
 
 
 def split_into_batches(ids: Collection[T]) -> Iterator[tuple[T, ...]]:

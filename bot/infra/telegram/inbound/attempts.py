@@ -3,7 +3,7 @@
 import asyncio
 import json
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -51,7 +51,6 @@ TURN_SECONDS = 5.0
 """How long an update that may crash the process waits for another one that may."""
 
 Process = Callable[[Update], Awaitable[None]]
-SaveChats = Callable[[Transaction, Sequence[ChatState]], Awaitable[None]]
 
 RECEIVED_AT: ContextVar[datetime | None] = ContextVar("received")
 """When the current update was received. None if it is tried again after a crash or a failed attempt."""
@@ -69,7 +68,10 @@ class Attempt:
     is_suspect: bool
     attempts: int
     chat: ChatState | None = None
-    """The state of the user's chat, if this update changed it. It is saved when the update is finished."""
+    """The state of the user's chat, if this update changed it."""
+
+    on_finish: Callable[[Transaction], Awaitable[None]] | None = None
+    """Saves what this update has changed of its user and chat, in the transaction that finishes it."""
 
     may_be_left: bool = False
     """Whether another process gets the update if this one can't read a row that it needs."""
@@ -89,13 +91,11 @@ class Attempts:
         clock: Clock,
         bot: Bot | None,
         *,
-        save_chats: SaveChats | None,
         leases: Leases,
     ) -> None:
         self._database = database
         self._leases = leases
         self._process = process
-        self._save_chats = save_chats
         self._clock = clock
         self._bot = bot
         self._finished: dict[int, Attempt] = {}
@@ -202,14 +202,14 @@ class Attempts:
     async def _finish(self, attempt: Attempt) -> None:
         """Finish the update soon, together with others in one commit. After a crash it is handled again safely.
 
-        If the update changed the state of its chat, wait for the commit: the chat's next update reads that state.
+        If the update changed its user or chat, wait for the commit: the chat's next update reads them.
         """
         self._finished[attempt.item.update_id] = attempt
         if self._finishing is None:
             self._finishing = asyncio.create_task(
                 self._finish_all(), name="inbox-finish", context=shared_task_context()
             )
-        if attempt.chat is not None:
+        if attempt.on_finish is not None:
             await self._saved.wait()
 
     async def _finish_all(self) -> None:
@@ -235,9 +235,9 @@ class Attempts:
             held = {id(lease) for lease in await self._leases.lock(tx, leases.values())}
             attempts = [attempt for attempt in self._saving.values() if id(attempt.lease) in held]
             await InboxRepository(tx).finish([attempt.item.update_id for attempt in attempts], self._clock.now())
-            chats = [attempt.chat for attempt in attempts if attempt.chat is not None]
-            if chats and self._save_chats is not None:
-                await self._save_chats(tx, chats)
+            for attempt in attempts:
+                if attempt.on_finish is not None:
+                    await attempt.on_finish(tx)
 
 
 async def catch_exception(work: Awaitable[None]) -> BaseException | None:

@@ -25,7 +25,7 @@ from bot.infra.db.retry import retry_forever
 from bot.infra.jobs.repository import Job, JobHandler, JobRepository
 from bot.infra.leases.chat_leases import ChatLease, Leases, UnsharedLeases
 from bot.infra.log_context import bind_fields, shared_task_context
-from bot.infra.telegram.inbound.attempts import Attempt, Attempts, Process, SaveChats, catch_exception
+from bot.infra.telegram.inbound.attempts import Attempt, Attempts, Process, catch_exception
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
 
@@ -98,8 +98,6 @@ class ChatQueues:
             the update is dropped. After a crash, `process` can get the same update again.
         clock: the time.
         bot: the bot of the `telegram.Update`s.
-        save_chats: saves the states of chats that updates changed, in the transaction that finishes the updates. The
-            next update of the chat waits for that.
         jobs: kind of job -> the function that does it.
         leases: grants chats to this process.
         on_waiting: called when `claim_waiting` has something to do.
@@ -115,7 +113,6 @@ class ChatQueues:
         clock: Clock,
         bot: Bot | None = None,
         *,
-        save_chats: SaveChats | None = None,
         jobs: Mapping[str, JobHandler] = MappingProxyType({}),
         leases: Leases | None = None,
         on_waiting: Callable[[], None] = lambda: None,
@@ -126,7 +123,7 @@ class ChatQueues:
         self._database = database
         self._clock = clock
         self._leases = leases or UnsharedLeases()
-        self._attempts = Attempts(database, process, clock, bot, save_chats=save_chats, leases=self._leases)
+        self._attempts = Attempts(database, process, clock, bot, leases=self._leases)
         self._jobs = jobs
         self._on_waiting = on_waiting
         self._on_elsewhere = on_elsewhere
