@@ -151,6 +151,11 @@ class BroadcastService:
                 await record_decision(tx, by, broadcast.id, CANCELLED, now)
         return saved
 
+    async def is_any_open(self) -> bool:
+        """Return whether a broadcast is scheduled, running, paused or just stopped. Mostly there is none."""
+        async with self._database.reading() as tx:
+            return bool(await BroadcastRepository(tx).in_progress() or await BroadcastRepository(tx).stopped_early())
+
     async def collect_due(self) -> tuple[Broadcast, ...]:
         """Return the due broadcasts. For each due daily broadcast, create today's.
 

@@ -24,6 +24,8 @@ class BroadcastWorker:
 
     async def tick(self) -> float:
         """Start and resume broadcasts, and return the seconds until the next tick."""
+        if not await self._broadcasts.is_any_open():
+            return CHECK_SECONDS
         for broadcast in await self._broadcasts.collect_due():
             ready = await self._broadcasts.prepare(broadcast)
             if ready is not None:

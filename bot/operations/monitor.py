@@ -1,6 +1,6 @@
 """Monitor the bot and the settlement service: raise an alarm for each problem, and clear it when it is over."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import takewhile
@@ -48,6 +48,10 @@ MAX_ROWS, MAX_ROWS_IN_ALARM, ROWS_SHOWN = 50, 500, 5
 MAX_PROBE_PAUSE = timedelta(hours=1)
 
 
+Alarms = Sequence[Alarm]
+"""The open alarms, read once for a check."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthSummary:
     """The current state of everything that is monitored. None means that it isn't known yet."""
@@ -86,25 +90,27 @@ class Monitor:
 
     async def check_service(self) -> int:
         """Raise and clear alarms about the service. Return how many were raised or cleared."""
-        return await self._alarms.record_findings(await self._get_service_findings())
+        alarms = await self._alarms.open()
+        return await self._alarms.record_findings(await self._get_service_findings(alarms), alarms)
 
     async def check_all(self, poller_silent_since: datetime | None = None) -> int:
         """Raise and clear all alarms, and remind of those that last.
 
         Return how many were raised or cleared, plus one if operators were reminded.
         """
-        silent = _build_finding(AlarmKind.POLLER_SILENT, poller_silent_since)
-        count = await self._alarms.record_findings(
-            [
-                *await self._get_service_findings(),
-                await self._get_outbox_finding(),
-                silent,
-                _build_finding(AlarmKind.SECOND_POLLER, self.find_second_poller()),
-                await self._get_rights_finding(),
-                *await self._get_destination_findings(),
-            ]
-        )
-        return count + await self._end_rows_alarms() + await self._alarms.remind()
+        async with self._database.reading() as tx:
+            alarms = await AlarmRepository(tx).open()
+            backlog = await OutboxRepository(tx).get_backlog(self._clock.now() - self._rules.backlog_after)
+        findings = [
+            *await self._get_service_findings(alarms),
+            _describe_backlog(backlog),
+            _build_finding(AlarmKind.POLLER_SILENT, poller_silent_since),
+            _build_finding(AlarmKind.SECOND_POLLER, self.find_second_poller()),
+            await self._get_rights_finding(),
+            *await self._get_destination_findings(alarms),
+            *self._find_over_rows(alarms),
+        ]
+        return await self._alarms.record_findings(findings, alarms) + await self._alarms.remind()
 
     async def probe(self) -> None:
         """Read the list of payout methods if there was no other request for a while, or no list for long."""
@@ -124,7 +130,7 @@ class Monitor:
     async def resolve(self, kind: AlarmKind, subject: str, by: int) -> bool:
         """Resolve an alarm for the operator `by`. Return False if it is over, or operators can't resolve it."""
         if kind is AlarmKind.METHODS_SHRUNK:
-            raised = await self._find_alarm(AlarmKind.METHODS_SHRUNK)
+            raised = _find(await self._alarms.open(), AlarmKind.METHODS_SHRUNK)
             if raised is None or not raised.facts["now"]:
                 return False
         elif kind not in RESOLVABLE_ALARMS:
@@ -169,7 +175,8 @@ class Monitor:
         own, now = set(sorted(found)[:MAX_ROWS]), self._clock.now()
         if not own:
             return
-        alarm = await self._find_alarm(kind)
+        alarms = await self._alarms.open()
+        alarm = _find(alarms, kind)
         known = set[str](alarm.facts.get("all_rows", ())) if alarm else set[str]()  # type: ignore[call-overload]  # JSON
         is_known = own <= known or len(known) >= MAX_ROWS_IN_ALARM
         if alarm is not None and is_known and now - _reported_at(alarm) < REPORT_ROWS_EVERY:
@@ -181,42 +188,38 @@ class Monitor:
             "all_rows": rows,
             "reported_at": now.isoformat(),
         }
-        await self._alarms.record_findings([Finding(kind, is_wrong=True, facts=facts)])
+        await self._alarms.record_findings([Finding(kind, is_wrong=True, facts=facts)], alarms)
 
-    async def _end_rows_alarms(self) -> int:
-        """Clear the alarms about rows that no process has reported lately. Return how many were cleared."""
-        return sum([await self._end_rows_alarm(kind) for kind in (AlarmKind.ROW_UNREADABLE, AlarmKind.ROW_LEFT)])
+    def _find_over_rows(self, alarms: Alarms) -> list[Finding]:
+        """Return that the alarms about rows that no process has reported lately are over."""
+        found = [_find(alarms, kind) for kind in (AlarmKind.ROW_UNREADABLE, AlarmKind.ROW_LEFT)]
+        since = self._clock.now() - ROWS_REPORTED_WITHIN
+        return [Finding(alarm.kind, is_wrong=False) for alarm in found if alarm and _reported_at(alarm) <= since]
 
-    async def _end_rows_alarm(self, kind: AlarmKind) -> int:
-        alarm = await self._find_alarm(kind)
-        if alarm is None or self._clock.now() - _reported_at(alarm) < ROWS_REPORTED_WITHIN:
-            return 0
-        return await self._alarms.record_findings([Finding(kind, is_wrong=False)])
-
-    async def _get_service_findings(self) -> list[Finding]:
+    async def _get_service_findings(self, alarms: Alarms) -> list[Finding]:
         found = []
         if (is_accepted := self._health.is_key_accepted) is not None:
             found.append(Finding(AlarmKind.KEY_REFUSED, not is_accepted))
         if (is_down := self._health.calls.are_failing) is not None:
-            found.append(await self._get_answers_finding(is_down=is_down))
+            found.append(await self._get_answers_finding(alarms, is_down=is_down))
         if (methods := self._health.methods) is not None:
-            found.append(await self._get_methods_finding(methods))
+            found.append(await self._get_methods_finding(alarms, methods))
         return found
 
-    async def _get_answers_finding(self, *, is_down: bool) -> Finding:
+    async def _get_answers_finding(self, alarms: Alarms, *, is_down: bool) -> Finding:
         """Return whether the service doesn't answer at all, or answers but creates no orders."""
         if is_down:
             return _build_finding(AlarmKind.SERVICE_DOWN, self._health.calls.failing_since)
-        found = _build_finding(AlarmKind.SERVICE_DOWN, await self._find_orders_failing_since())
+        found = _build_finding(AlarmKind.SERVICE_DOWN, await self._find_orders_failing_since(alarms))
         return replace(found, facts={**found.facts, "orders": True}) if found.is_wrong else found
 
-    async def _find_orders_failing_since(self) -> datetime | None:
+    async def _find_orders_failing_since(self, alarms: Alarms) -> datetime | None:
         """Return since when the creation of every order has failed, in any process, or None. Other calls may succeed.
 
         Orders from before our key was accepted again don't count: they have an alarm of their own.
         """
         now = self._clock.now()
-        if self._health.is_key_accepted is False or await self._find_alarm(AlarmKind.KEY_REFUSED):
+        if self._health.is_key_accepted is False or _find(alarms, AlarmKind.KEY_REFUSED):
             return None
         async with self._database.reading() as tx:
             recent = await AlarmRepository(tx).since(now - RECENTLY)
@@ -227,12 +230,12 @@ class Monitor:
             return None
         return failed_at[-1] if failed_at[0] - failed_at[-1] >= self._health.tolerance else None
 
-    async def _get_methods_finding(self, now: int) -> Finding:
+    async def _get_methods_finding(self, alarms: Alarms, now: int) -> Finding:
         """Return whether the list of payout methods has shrunk.
 
         The alarm lasts until the list grows or an operator accepts it in any process, also after a restart.
         """
-        raised = await self._find_alarm(AlarmKind.METHODS_SHRUNK)
+        raised = _find(alarms, AlarmKind.METHODS_SHRUNK)
         before = int(str(raised.facts["before"])) if raised else self._health.find_max_methods(since=None)
         if raised is None and has_shrunk(before, now, self._rules.shrink_percent):
             accepted = await self._find_accepted_methods()
@@ -242,9 +245,6 @@ class Monitor:
         is_wrong = has_shrunk(before, now, self._rules.shrink_percent)
         return Finding(AlarmKind.METHODS_SHRUNK, is_wrong, {"before": before, "now": now})
 
-    async def _find_alarm(self, kind: AlarmKind) -> Alarm | None:
-        return next((alarm for alarm in await self._alarms.open() if alarm.kind is kind and not alarm.subject), None)
-
     async def _find_accepted_methods(self) -> Alarm | None:
         """Return the last alarm that an operator ended by accepting a shorter list."""
         since = self._clock.now() - RECENTLY
@@ -252,7 +252,7 @@ class Monitor:
             resolved = await AlarmRepository(tx).resolved_by_hand(AlarmKind.METHODS_SHRUNK, since)
         return max(resolved, key=lambda alarm: alarm.cleared_at or alarm.raised_at, default=None)
 
-    async def _get_destination_findings(self) -> list[Finding]:
+    async def _get_destination_findings(self, alarms: Alarms) -> list[Finding]:
         """Return which destinations can't be read, or are slow or failing while others aren't, and which no longer."""
         health, listed = await self._destinations.get(), self._catalogue.listed
         found = [_describe_unread(method) for method in listed if method.unread]
@@ -272,20 +272,23 @@ class Monitor:
         wrong = {(finding.kind, finding.subject) for finding in found}
         over = [
             Finding(alarm.kind, is_wrong=False, subject=alarm.subject)
-            for alarm in await self._alarms.open()
+            for alarm in alarms
             if alarm.kind in DESTINATION_ALARMS - unknown and (alarm.kind, alarm.subject) not in wrong
         ]
         return [*found, *over]
 
-    async def _get_outbox_finding(self) -> Finding:
-        async with self._database.reading() as tx:
-            backlog = await OutboxRepository(tx).get_backlog(self._clock.now() - self._rules.backlog_after)
-        found = _build_finding(AlarmKind.OUTBOX_BACKLOG, backlog.since)
-        return replace(found, facts={**found.facts, "count": backlog.count}) if found.is_wrong else found
-
     async def _get_rights_finding(self) -> Finding:
         table = await self._database.find_forbidden_table()
         return Finding(AlarmKind.RIGHT_MISSING, table is not None, {"table": table} if table else {})
+
+
+def _find(alarms: Alarms, kind: AlarmKind) -> Alarm | None:
+    return next((alarm for alarm in alarms if alarm.kind is kind and not alarm.subject), None)
+
+
+def _describe_backlog(backlog: Backlog) -> Finding:
+    found = _build_finding(AlarmKind.OUTBOX_BACKLOG, backlog.since)
+    return replace(found, facts={**found.facts, "count": backlog.count}) if found.is_wrong else found
 
 
 def _describe_unread(method: PayoutMethod) -> Finding:

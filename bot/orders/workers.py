@@ -10,9 +10,7 @@ from bot.orders.placement.lost_orders import LostOrders
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 
-EVERY_SECOND: Final = 1.0
-SEARCH_INTERVAL: Final = 2.0
-"""Seconds between two searches for lost orders."""
+EVERY_TWO_SECONDS: Final = 2.0
 
 EVERY_MINUTE: Final = 60.0
 FAR_AHEAD: Final = timedelta(days=1)
@@ -28,15 +26,13 @@ class OrderWorkers:
 
     async def check_times(self) -> float:
         """Close old questions, report paid orders that take too long, and put off unreadable ones."""
-        observer = self._observer
-        steps = (observer.put_off_unreadable, observer.close_offers, observer.mark_overdue)
-        await run_each("expiries", steps, lambda step: step())
-        return EVERY_SECOND
+        await run_each("expiries", (self._observer.put_off_unreadable, self._observer.check_times), lambda step: step())
+        return EVERY_TWO_SECONDS
 
     async def find_lost_orders(self) -> float:
         """Look for orders with an unknown result."""
-        lost_count = await self._lost_orders.run_once()
-        return SEARCH_INTERVAL if lost_count else EVERY_SECOND
+        await self._lost_orders.run_once()
+        return EVERY_TWO_SECONDS
 
 
 class MalformedOrderFinder:

@@ -78,9 +78,12 @@ class AlarmService:
         async with self._database.reading() as tx:
             return await self._subjects.load_all(tx, alarms)
 
-    async def record_findings(self, findings: Iterable[Finding]) -> int:
-        """Raise alarms for new problems and clear those that are over. Return how many were raised or cleared."""
-        known = {(alarm.kind, alarm.subject): alarm for alarm in await self.open()}
+    async def record_findings(self, findings: Iterable[Finding], alarms: Iterable[Alarm]) -> int:
+        """Raise alarms for new problems and clear those that are over. Return how many were raised or cleared.
+
+        `alarms` are the open ones.
+        """
+        known = {(alarm.kind, alarm.subject): alarm for alarm in alarms}
         return sum(
             [await self._record_finding(finding, known.get((finding.kind, finding.subject))) for finding in findings]
         )

@@ -96,7 +96,7 @@ class RandomSteps:
 
     async def poll(self, system: OrderSystem) -> None:
         await system.poller.tick()
-        await system.observer.close_offers()
+        await system.observer.check_times()
 
     async def deliver(self, system: OrderSystem) -> None:
         await system.deliver()
@@ -151,7 +151,7 @@ async def wait_until_settled(steps: RandomSteps) -> None:
     for _ in range(20):
         system.clock.passes(hours=3)
         await system.lost_orders.run_once()
-        await system.observer.close_offers()
+        await system.observer.check_times()
         await system.poller.tick()
         await system.deliver()
     left = {order.phase for order in await system.all_orders(EMMA)}

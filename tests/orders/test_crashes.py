@@ -63,7 +63,7 @@ class Payment:
             system.clock.passes(seconds=10)
             await system.lost_orders.run_once()
             await system.poller.tick()
-            await system.observer.close_offers()
+            await system.observer.check_times()
             await self.deliver(system)
             await self.press_try_again(system)
             self.pay()

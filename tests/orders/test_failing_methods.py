@@ -178,8 +178,7 @@ class World:
 
     async def _work(self) -> None:
         await self.bot.poller.tick()
-        await self.bot.observer.mark_overdue()
-        await self.bot.observer.close_offers()
+        await self.bot.observer.check_times()
 
     def _finish(self, work: Coroutine[Any, Any, Any]) -> None:
         task = self.loop.create_task(work)

@@ -124,7 +124,7 @@ async def test_an_order_that_was_paid_at_the_last_moment_is_not_told_as_expired(
         await system.poll(after=0)
     assert asked.is_set()
     assert (await system.order(order.reference)).is_expired(system.clock.now())
-    await system.observer.close_offers()
+    await system.observer.check_times()
     service.becomes("svc-1", "LN_INVOICE_PAID")
     await system.poll(after=5)
     assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]

@@ -217,7 +217,7 @@ async def test_an_overdue_order_has_its_alarm_and_its_ticket_in_its_story(
     lines.clear()
     system.clock.passes(hours=2)
     await system.poller.tick()
-    await system.observer.mark_overdue()
+    await system.observer.check_times()
     assert story(lines, order.reference) == [
         f"order_changed open LN_INVOICE_PAID {EventNote.OVERDUE}",
         "alarm_raised order_stuck",

@@ -50,7 +50,7 @@ async def pass_time(system: OrderSystem, minutes: float) -> None:
     """Let time pass, and poll the order every five seconds."""
     system.clock.passes(minutes=minutes)
     await system.poller.tick()
-    await system.observer.mark_overdue()
+    await system.observer.check_times()
     await system.deliver()
 
 
@@ -135,9 +135,9 @@ async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_i
     system.clock.passes(hours=3)
     service.becomes("svc-1", "COMPLETED")
     after_a_pause = OrderSystem(file, service, rules=STAFFED)
-    assert await after_a_pause.observer.mark_overdue() == 0
+    assert await after_a_pause.observer.check_times() == 0
     await after_a_pause.poll(after=0)
-    assert await after_a_pause.observer.mark_overdue() == 0
+    assert await after_a_pause.observer.check_times() == 0
     assert after_a_pause.sender.edits_and_messages() == [
         OrderNotification.CARD_EDIT,
         OrderNotification.SENT,
@@ -158,7 +158,7 @@ async def test_two_processes_tell_it_once(system: OrderSystem, other_system: Ord
     await paid(system)
     system.clock.passes(minutes=31)
     await system.poller.tick()
-    await asyncio.gather(*(each.observer.mark_overdue() for each in [system, other_system] * 4))
+    await asyncio.gather(*(each.observer.check_times() for each in [system, other_system] * 4))
     await system.deliver()
     await other_system.deliver()
     sent = system.sender.kinds() + other_system.sender.kinds()
@@ -204,7 +204,7 @@ async def run_process(system: OrderSystem) -> None:
     """Run one process, which continues where the last one ended. It may be killed at any step."""
     try:
         await system.delivery.recover()
-        await system.observer.mark_overdue()
+        await system.observer.check_times()
         while await system.delivery.start_due():
             tasks = list(system.delivery._tasks.values())
             await system.delivery.wait_until_sent()
@@ -243,7 +243,7 @@ async def test_a_step_of_the_expiries_that_fails_stops_no_other_step(
     async def fail() -> int:
         raise StoreDown
 
-    monkeypatch.setattr(system.observer, "close_offers", fail)
+    monkeypatch.setattr(system.observer, "put_off_unreadable", fail)
     system.clock.passes(minutes=5)
     await system.poller.tick()
     await OrderWorkers(system.observer, system.lost_orders).check_times()

@@ -87,7 +87,7 @@ async def test_trouble_without_a_chat_is_the_operators_and_opens_no_ticket_that_
     service.becomes("svc-1", state)
     staffed.clock.passes(minutes=31)
     await staffed.poller.tick()
-    await staffed.observer.mark_overdue()
+    await staffed.observer.check_times()
     await staffed.deliver()
     failed = state == "FAILED"
     assert await messages_about(staffed, order) == [(OSCAR, OrderWarning.FAILED if failed else OrderWarning.STUCK)]
@@ -130,7 +130,7 @@ async def test_a_changed_price_without_a_chat_waits_for_the_payer_and_is_given_u
     assert accepted.phase is Phase.OPEN
     other = await place_for(system, OTHER_PAGE)
     system.clock.passes(hours=2)
-    await system.observer.close_offers()
+    await system.observer.check_times()
     assert (await system.order(other.reference)).phase is Phase.ABANDONED
     assert await messages_about(system, held) == await messages_about(system, other) == []
 

@@ -64,7 +64,7 @@ async def dropped(system: OrderSystem) -> Order:
 async def not_answered_in_time(system: OrderSystem) -> Order:
     order = await held(system)
     system.clock.passes(days=1)
-    await system.observer.close_offers()
+    await system.observer.check_times()
     return order
 
 

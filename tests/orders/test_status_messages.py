@@ -213,7 +213,7 @@ async def test_a_price_is_not_accepted_once_its_invoice_has_run_out(
     reference = await order_to_confirm(system, service)
     system.clock.passes(hours=1)
     assert await system.orders.accept_price(reference) is None
-    await system.observer.close_offers()
+    await system.observer.check_times()
     await system.deliver()
     assert (await system.order(reference)).phase is Phase.ABANDONED
     assert system.sender.kinds() == [OrderNotification.PRICE_MOVED]
@@ -226,11 +226,11 @@ async def test_an_offer_without_an_expiry_of_its_own_stands_for_a_day(
 ) -> None:
     reference = await order_to_confirm(system, service, channel="btcb")
     system.clock.passes(hours=23, minutes=59)
-    await system.observer.close_offers()
+    await system.observer.check_times()
     assert (await system.order(reference)).phase is Phase.NEEDS_CONFIRMATION
     system.clock.passes(minutes=1)
     assert await system.orders.accept_price(reference) is None
-    await system.observer.close_offers()
+    await system.observer.check_times()
     assert (await system.order(reference)).phase is Phase.ABANDONED
 
 

@@ -161,7 +161,7 @@ async def test_an_unpaid_or_late_order_is_none_of_the_askers_business(
     await system.poll()
     system.clock.passes(minutes=31)
     await system.poller.tick()
-    await system.observer.mark_overdue()
+    await system.observer.check_times()
     assert OrderNotification.STUCK in await heard(system, EMMA)
     assert await heard(system, SARI) == [LinkNotification.PAID]
 

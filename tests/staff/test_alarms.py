@@ -65,7 +65,7 @@ async def test_a_second_incident_is_reported_even_within_the_same_second(system:
 
 async def test_a_hundred_who_raise_it_at_once_raise_one(system: OrderSystem, other_system: OrderSystem) -> None:
     both = [system.alarms, other_system.alarms] * 50
-    assert sum(await asyncio.gather(*(alarms.record_findings([REFUSED]) for alarms in both))) == 1
+    assert sum(await asyncio.gather(*(alarms.record_findings([REFUSED], ()) for alarms in both))) == 1
     assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED]
 
 
@@ -99,7 +99,7 @@ async def test_an_alarm_that_could_not_be_saved_is_raised_by_the_next_check(
 
 async def test_every_operator_is_notified(system: OrderSystem) -> None:
     alarms = AlarmService(system.infra, StaffRules(operator_ids=frozenset({OSCAR, 2002})))
-    await alarms.record_findings([REFUSED])
+    await alarms.record_findings([REFUSED], ())
     await system.deliver()
     assert {each.chat_id for each in system.sender.sent} == {OSCAR, 2002}
 

@@ -198,7 +198,7 @@ async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(system: UserTic
     order = await _paid(system)
     system.clock.passes(minutes=31)
     await system.poller.tick()
-    await system.observer.mark_overdue()
+    await system.observer.check_times()
     await system.apply_report(order, OrderReport(service_id="svc-1", state="FAILED"))
     await system.deliver()
     async with system.store.reading() as tx:
@@ -215,7 +215,7 @@ async def _stuck(system: UserTicketSystem) -> tuple[str, Ticket]:
     order = await _paid(system)
     system.clock.passes(minutes=31)
     await system.poller.tick()
-    await system.observer.mark_overdue()
+    await system.observer.check_times()
     async with system.store.reading() as tx:
         (ticket,) = await TicketRepository(tx).of_order(order)
     return order, ticket

@@ -129,7 +129,7 @@ async def test_nobody_is_deleted_in_the_middle_of_an_order(
         service.becomes(order.service_id or "", "COMPLETED")
     for _ in range(40):
         await system.find_lost_orders(after=3_600)
-        await system.observer.close_offers()
+        await system.observer.check_times()
         await system.poll(after=0)
     assert await privacy.delete_as_requested(EMMA)
     left = await system.order(order.reference)

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 
 import structlog
 
@@ -218,21 +217,15 @@ class Observer:
                 return
             await queue_notifications(tx, saved, kinds, now, has_expired=OrderNotification.EXPIRED in kinds)
 
-    async def close_offers(self) -> int:
-        """Abandon the orders that were not accepted in time. Return how many."""
+    async def check_times(self) -> int:
+        """Abandon orders that weren't accepted in time, and report paid ones that take too long. Return how many."""
         now = self._clock.now()
         async with self._database.reading() as tx:
-            found = await OrderRepository(tx).in_phase({Phase.NEEDS_CONFIRMATION})
-        over = [order.reference for order in found if order.is_offer_over(now)]
-        return len(await run_each("expiries", over, partial(self._close_offer, now=now), field="order"))
-
-    async def mark_overdue(self) -> int:
-        """Notify users and staff of paid orders that take too long. Return how many."""
-        now, after = self._clock.now(), self._rules.overdue_after
-        async with self._database.reading() as tx:
-            found = await OrderRepository(tx).overdue(now - after)
-        due = [order.reference for order in found if self._is_up_to_date(order, now)]
-        return sum(await run_each("expiries", due, partial(self._mark_overdue, now=now), field="order"))
+            offers = await OrderRepository(tx).in_phase({Phase.NEEDS_CONFIRMATION})
+            late = await OrderRepository(tx).overdue(now - self._rules.overdue_after)
+        due = {order.reference: self._close_offer for order in offers if order.is_offer_over(now)}
+        due |= {order.reference: self._mark_overdue for order in late if self._is_up_to_date(order, now)}
+        return sum(await run_each("expiries", due, lambda reference: due[reference](reference, now), field="order"))
 
     def _is_up_to_date(self, order: Order, now: datetime) -> bool:
         """Return whether the order was polled after its deadline. The bot itself may have paused before that."""
@@ -254,15 +247,16 @@ class Observer:
             await self._reports.warn_staff(tx, saved, OrderProblem.OVERDUE, now)
         return True
 
-    async def _close_offer(self, reference: str, now: datetime) -> None:
+    async def _close_offer(self, reference: str, now: datetime) -> bool:
         """Abandon one order. Its user isn't notified, because no invoice was shown. Its buttons say that it is over."""
         async with self._database.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase is not Phase.NEEDS_CONFIRMATION:
-                return
+                return False
             saved = await OrderRepository(tx).save(replace(order, phase=Phase.ABANDONED))
             if saved is not None:
                 await OrderRepository(tx).record_event(saved, now, EventNote.OFFER_OVER)
+        return saved is not None
 
 
 def _whole(tracked: TrackedOrder, order: Order) -> Order | None:
