@@ -22,7 +22,7 @@ from bot.infra.db.errors import SchemaMismatch, translate_connection_error, tran
 
 MIGRATIONS: Final = Path(__file__).resolve().parents[2] / "migrations"
 
-LOCK_KEY: Final = 0x6B_69_72_69_6D + 1
+LOCK_KEY: Final = 0x6B_69_72_69_6D
 """The advisory lock for migrations in PostgreSQL."""
 
 REVISION: Final = text("SELECT version_num FROM alembic_version")

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import TIMESTAMP
 
 from bot.infra.db.columns import Instant, Json
 
-revision = "0016"
+revision = "0017"
 down_revision = None
 branch_labels = None
 depends_on = None
