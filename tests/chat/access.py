@@ -26,7 +26,7 @@ from bot.broadcasts.buttons import (
     DeliveryButton,
     NewBroadcastButton,
 )
-from bot.checkout.buttons import LightningButton
+from bot.checkout.buttons import DraftAction, DraftButton, LightningButton
 from bot.core.locales import LOCALES
 from bot.infra.db.encryption import open_row
 from bot.infra.db.vault import Vault
@@ -129,7 +129,7 @@ FEATURES = build_declared_features()
 
 @dataclass(frozen=True, slots=True)
 class PrivateData:
-    """The orders and tickets of one user, and the texts that would give them away."""
+    """The orders, drafts and tickets of one user, and the texts that would give them away."""
 
     user_id: int
     orders: tuple[str, ...]
@@ -140,6 +140,9 @@ class PrivateData:
 
     service_ids: tuple[str, ...] = ("cm7k2jt8x0000qz01abcd1234",)
     """The service's ids of the orders."""
+
+    drafts: tuple[str, ...] = ("0123456789",)
+    """The drafts of the orders. One that is open is found by its buttons."""
 
     def leaked_in(self, text: str) -> list[str]:
         """Return the secrets that a text contains."""
@@ -315,6 +318,9 @@ def _made_up(matters: PrivateData) -> Iterator[str]:
         yield PreviewSavedReplyButton(ticket, "thanks").pack()
         yield SendSavedReplyButton(ticket, "thanks", "0" * 8).pack()
         yield from (f"sa:{word}:{ticket}" for word in ("pick", "send"))
+    open_drafts = {button.draft_id for each in matters.seen if (button := DraftButton.read(each)) is not None}
+    for draft in (*matters.drafts, *open_drafts):
+        yield from (DraftButton(draft, 0, action).pack() for action in DraftAction)
     yield from (SavedReplyButton(action, name).pack() for action in SavedReplyAction for name in ("", "thanks"))
     yield from (WriteSavedReplyButton("thanks", locale).pack() for locale in LOCALES)
     yield from ("sa:text", "sa:nothing")

@@ -15,6 +15,7 @@ from bot.infra.i18n import Translations
 from bot.infra.telegram.ui.router import Audience, Menu
 from bot.operations.command_menus import collect_menus
 from bot.orders.buttons import OrderButton
+from bot.recipients.formatting import group_digits
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from bot.support.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.user_chat.buttons import UserTicketButton
@@ -37,6 +38,7 @@ SUPPORT_COMMANDS = tuple(collect_menus(access.FEATURES)[Menu.SUPPORT])
 
 TRANSLATIONS = Translations.load(strict=True)
 SECRET_TEXT = "only between us"
+ORDER_LINE = "/send 500rb bca 8620123456"
 TICKET = re.compile("T-[0-9A-Z]{5}")
 NOBODY = "999"
 OPERATORS_BUTTONS = re.compile("^(?:bc|bd|st|al|au|rc|dn):")
@@ -127,9 +129,11 @@ async def set_up(made: System) -> AccessSystem:
         orders=references,
         tickets=tuple(tickets),
         service_ids=tuple(order["id"] for order in orders),
+        drafts=tuple(str(row_of(made, order)["draft_id"]) for order in orders),
         secrets=frozenset(
             {
                 "8620123456",
+                group_digits("8620123456"),
                 "3456",
                 SECRET_TEXT,
                 invoice,
@@ -155,7 +159,7 @@ async def set_up(made: System) -> AccessSystem:
 
 
 async def an_order(made: System, emma: ChatUser) -> Json:
-    await emma.says("/send 500rb bca 8620123456")
+    await emma.says(ORDER_LINE)
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
     await emma.sees(like("orders.card.waiting"))
@@ -183,7 +187,7 @@ async def open_every_screen(made: System, emma: ChatUser, orders: list[Json]) ->
     """Open every screen of Emma and staff, so that other users can try their buttons."""
     reference = str(row_of(made, orders[0])["reference"])
     shown = {
-        emma: ("/orders", "/recipients", "/settings", "/privacy", "/phrase", "/rate", "/help", "/send"),
+        emma: ("/orders", "/recipients", "/settings", "/privacy", "/phrase", "/rate", "/help", ORDER_LINE),
         made.oscar: ("/broadcast", "/broadcasts", "/stats", "/status", "/audit", "/export"),
         made.rina: (f"/order {reference}", f"/customer {emma.id}", "/tickets", "/replies", "/find bca"),
     }
