@@ -10,7 +10,7 @@ from typing import Final
 from bot.core import csv
 from bot.core import date_ranges as spans
 from bot.core.date_ranges import Period, Span
-from bot.infra.drawing.chart import render_chart_off_loop
+from bot.infra.drawing.off_loop import render_chart_off_loop
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations.buttons import StatisticsAction, StatisticsButton

@@ -6,11 +6,12 @@ from datetime import datetime
 from typing import Final
 
 from bot.infra.db.errors import RowUnreadable
+from bot.infra.drawing.off_loop import draw_off_loop
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, format_mark, format_subject
 from bot.infra.outbox.rendering import delivery_outcome, with_repeat_note
 from bot.infra.telegram.outbound.sender import Invalid
 from bot.infra.telegram.ui.screen import Screen
-from bot.payment_requests.card import draw_card_off_loop
+from bot.payment_requests.card import CardFacts
 from bot.payment_requests.model import PaymentRequest, new_id
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.payment_requests.screens import card, reports
@@ -84,6 +85,15 @@ def closed_notification(
         due_at=now,
         created_at=now,
     )
+
+
+def _draw_card(facts: CardFacts) -> bytes:
+    from bot.payment_requests.card_drawing import draw_card  # noqa: PLC0415  see infra.drawing.off_loop
+
+    return draw_card(facts)
+
+
+draw_card_off_loop = draw_off_loop("card", _draw_card)
 
 
 async def render_card(notification: Notification[RequestPayload], context: RenderContext) -> DeliveryOutcome:

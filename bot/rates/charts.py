@@ -6,7 +6,7 @@ from datetime import tzinfo
 from typing import Final, TypeVar
 
 from bot.core.zones import PRESUMED
-from bot.infra.drawing.chart import render_chart_off_loop
+from bot.infra.drawing.off_loop import render_chart_off_loop
 from bot.infra.i18n import Translator
 from bot.rates.history import Chart, ChartPeriod, RateHistory
 from bot.rates.quote_service import QuoteService

@@ -14,7 +14,7 @@ PROGRAMS: Final = {
             "PIL",
             "alembic",
             "asyncpg",
-            "bot.infra.drawing.canvas",
+            "bot.infra.drawing.picture",
             "bot.mcp_server",
             "bot.sandbox",
             "bot.web_servers",
@@ -102,6 +102,6 @@ for module in pkgutil.walk_packages(bot.__path__, "bot."):
 
 @pytest.mark.process
 def test_a_module_that_is_loaded_too_early_is_reported_with_its_importer() -> None:
-    (found,) = _find_unneeded("import bot.infra.drawing.shapes", ("PIL",))
+    (found,) = _find_unneeded("import bot.infra.drawing.picture", ("PIL",))
     assert found.startswith("PIL is imported by ")
-    assert found.endswith("bot/infra/drawing/shapes.py")
+    assert found.endswith("bot/infra/drawing/picture.py")

@@ -68,7 +68,7 @@ MAY_IMPORT: Final = {
     "uvicorn": ("infra.http.*",),
     "jinja2": ("orders.pay_page.*",),
     "qrcode": ("payments.qr",),
-    "PIL": ("infra.drawing.*", "orders.receipts.*", "payment_requests.card.*", "payments.qr"),
+    "PIL": ("infra.drawing.*", "payments.qr"),
 }
 """Library -> the names of the modules that may import it, without `bot.`."""
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from PIL import Image
 
-from bot.orders.receipts.picture import ReceiptFacts, render_receipt_off_loop
-from bot.orders.receipts.picture.render import render_receipt
+from bot.orders.receipts.drawing import render_receipt
+from bot.orders.receipts.off_loop import render_receipt_off_loop
+from bot.orders.receipts.picture import ReceiptFacts
 from tests.benchmarks.qr_codes import loop_delay, took
 from tests.benchmarks.report import Row, Spread
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bot.core import csv
 from bot.core.csv import CsvFile
 from bot.core.date_ranges import NAMED_SPANS, Period, get_recent_span
-from bot.infra.drawing.chart.render import render_chart
+from bot.infra.drawing.chart_drawing import render_chart
 from bot.infra.i18n import LOCALES
 from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.operations.screens import platform, statistics

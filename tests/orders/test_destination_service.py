@@ -13,7 +13,7 @@ from prometheus_client import REGISTRY
 from bot.checkout.steps.review import ReviewStep
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
-from bot.infra.drawing.chart.render import render_chart
+from bot.infra.drawing.chart_drawing import render_chart
 from bot.infra.i18n import LOCALES
 from bot.operations import gauges
 from bot.orders.destinations import screens

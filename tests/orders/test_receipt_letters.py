@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.infra.drawing.glyphs import DRAWN, NOTHING, UNDRAWN, make_drawable
-from bot.infra.drawing.text_layout import Style, Weight, fit_text, wrap_text
+from bot.infra.drawing.picture import DRAWN, NOTHING, UNDRAWN, Style, Weight, fit, make_drawable
 from tests.examples import examples
 
 
@@ -51,7 +50,7 @@ def test_what_the_fonts_lack_is_left_out_or_replaced(text: str, drawn: str) -> N
 @settings(max_examples=examples(60))
 @given(st.text(sorted(DRAWN | {" "}), max_size=120), st.integers(60, 900), st.integers(1, 5))
 def test_lines_keep_to_their_width_and_number(text: str, width: int, most: int) -> None:
-    lines = wrap_text(text, Style(Weight.BOLD, 38, 50), width, most)
+    lines = fit(text, Style(Weight.BOLD, 38, 50), width, most)
     assert len(lines.texts) <= most
     assert lines.width <= width
     whole = "".join(text.split())
@@ -61,7 +60,7 @@ def test_lines_keep_to_their_width_and_number(text: str, width: int, most: int) 
 
 def test_a_longer_amount_shrinks_and_an_absurd_one_is_wrapped_but_whole() -> None:
     sizes = (Style(Weight.EXTRA_BOLD, 136, 177), Style(Weight.EXTRA_BOLD, 72, 94))
-    assert fit_text("Rp500.000", sizes, 864, 4).style.size == 136
-    assert fit_text("Rp150.000.000.000", sizes, 864, 4).style.size == 72
+    assert fit("Rp500.000", sizes, 864, 4).style.size == 136
+    assert fit("Rp150.000.000.000", sizes, 864, 4).style.size == 72
     absurd = "Rp" + "9" * 70
-    assert "".join(fit_text(absurd, sizes, 864, 4).texts) == absurd
+    assert "".join(fit(absurd, sizes, 864, 4).texts) == absurd

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from bot.infra.drawing.chart import Trend
-from bot.infra.drawing.chart.render import render_chart
+from bot.infra.drawing.chart_drawing import render_chart
 from bot.infra.i18n import LOCALES
 from bot.rates.buttons import RateButton
 from bot.rates.history import Chart, ChartPeriod, RateHistory, make_history, to_points

@@ -1,6 +1,6 @@
 """Handlers of `/destinations` and its buttons, for operators."""
 
-from bot.infra.drawing.chart import render_chart_off_loop
+from bot.infra.drawing.off_loop import render_chart_off_loop
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.destinations import screens

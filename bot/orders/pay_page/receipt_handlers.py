@@ -17,7 +17,7 @@ from bot.orders.pay_page.receipt_rendering import CODE_PARAMETER
 from bot.orders.pay_page.rendering import Site
 from bot.orders.receipts.codes import compact_code, read_code
 from bot.orders.receipts.model import SentOrder
-from bot.orders.receipts.picture import render_receipt_off_loop
+from bot.orders.receipts.off_loop import render_receipt_off_loop
 
 PNG = "image/png"
 

@@ -24,7 +24,7 @@ from bot.orders.order import Order
 from bot.orders.receipts.codes import is_written_code
 from bot.orders.receipts.links import PREFIX, ReceiptLinks
 from bot.orders.receipts.model import Receipt
-from bot.orders.receipts.picture import render_receipt_off_loop
+from bot.orders.receipts.off_loop import render_receipt_off_loop
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.receipts.wrong_codes import TooManyWrongCodes

@@ -1,4 +1,4 @@
-"""The texts of a card, in its reader's language."""
+"""The texts of a request's card, a picture with a QR code, in its reader's language."""
 
 from dataclasses import dataclass, field
 

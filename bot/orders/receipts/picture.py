@@ -1,4 +1,4 @@
-"""The texts of a receipt, in its reader's language."""
+"""The texts of a receipt's picture, in its reader's language."""
 
 from dataclasses import dataclass, field
 
