@@ -8,6 +8,7 @@ from sqlalchemy import select, update
 from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
 from bot.broadcasts.tables import IS_DRAFT, IS_IN_PROGRESS, broadcasts
 from bot.infra.db.repository import Repository
+from bot.infra.db.statements import once
 from bot.settlement import json_values as nested
 
 WAS_CONFIRMED = broadcasts.c.status.not_in((BroadcastStatus.DRAFT, BroadcastStatus.DISCARDED))
@@ -49,8 +50,10 @@ class BroadcastRepository(Repository[Broadcast]):
 
     async def in_progress(self) -> tuple[Broadcast, ...]:
         """Return scheduled, running and paused broadcasts, ordered by the time they start."""
-        in_progress = select(broadcasts).where(IS_IN_PROGRESS)
-        return await self._find(in_progress.order_by(broadcasts.c.starts_at, broadcasts.c.id))
+        in_progress = once(
+            lambda: select(broadcasts).where(IS_IN_PROGRESS).order_by(broadcasts.c.starts_at, broadcasts.c.id)
+        )
+        return await self._find(in_progress)
 
     async def stopped_early(self) -> tuple[Broadcast, ...]:
         """Return the broadcasts that an operator stopped and that have no report yet."""

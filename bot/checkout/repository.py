@@ -6,11 +6,12 @@ from dataclasses import asdict, fields, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Update, exists, select, update
+from sqlalchemy import ColumnElement, Update, bindparam, select, update
 
 from bot.checkout.draft import HANDLED_BY_DRAFT, DraftOfChat, DraftStatus, OrderDraft, Refusal, RequestTerms, Step
-from bot.checkout.tables import IS_OPEN_DRAFT, drafts, is_open
+from bot.checkout.tables import IS_ONLY_OPEN_DRAFT, IS_OPEN_DRAFT, drafts
 from bot.infra.db.repository import Repository
+from bot.infra.db.statements import once
 from bot.infra.telegram.inbound.repository import mark_handled
 from bot.settlement import json_values as nested
 
@@ -29,7 +30,8 @@ class DraftRepository(Repository[OrderDraft]):
 
     async def open_of(self, chat_id: int) -> OrderDraft | None:
         """Return the open draft of a chat, or None."""
-        return await self._get(select(drafts).where(IS_OPEN_DRAFT, drafts.c.chat_id == chat_id))
+        open_draft = once(lambda: select(drafts).where(IS_OPEN_DRAFT, drafts.c.chat_id == bindparam("chat")))
+        return await self._get(open_draft, {"chat": chat_id})
 
     async def has_open(self, chat_id: int) -> bool:
         """Return whether the chat has an open draft, even if it can't be read."""
@@ -43,12 +45,17 @@ class DraftRepository(Repository[OrderDraft]):
     async def save(self, draft: OrderDraft) -> OrderDraft | None:
         """Save over the same revision. Return the draft with the next one, or None if another update has saved it."""
         after = replace(draft, revision=draft.revision + 1)
-        seen = update(drafts).where(drafts.c.id == draft.id, drafts.c.revision == draft.revision)
+        one = once(
+            lambda: update(drafts).where(drafts.c.id == bindparam("key"), drafts.c.revision == bindparam("seen"))
+        )
         if draft.status is DraftStatus.OPEN:
-            # A resumed draft must not become the second open draft of its chat.
-            other = drafts.alias("other")
-            seen = seen.where(~exists().where(is_open(other), other.c.chat_id == draft.chat_id, other.c.id != draft.id))
-        if await self._change(seen, self._seal(after)) != 1:
+            one = once(
+                lambda: update(drafts).where(
+                    drafts.c.id == bindparam("key"), drafts.c.revision == bindparam("seen"), IS_ONLY_OPEN_DRAFT
+                )
+            )
+        seen = {"key": draft.id, "seen": draft.revision}
+        if await self._change(one, {**self._seal(after), **seen}) != 1:
             return None
         await mark_handled(self._tx, after.last_update_id, HANDLED_BY_DRAFT)
         return after

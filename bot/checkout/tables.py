@@ -1,6 +1,6 @@
 """Drafts, open and closed."""
 
-from sqlalchemy import BigInteger, Boolean, Column, ColumnElement, FromClause, Index, Integer, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, ColumnElement, FromClause, Index, Integer, Table, Text, exists
 
 from bot.checkout.draft import DraftStatus
 from bot.infra.db.columns import SEALED, USER, Instant, Json, constant, digest
@@ -59,6 +59,9 @@ def is_open(draft: FromClause) -> ColumnElement[bool]:
 
 
 IS_OPEN_DRAFT = is_open(drafts)
+_other = drafts.alias("other")
+# A resumed draft must not become the second open draft of its chat.
+IS_ONLY_OPEN_DRAFT = ~exists().where(is_open(_other), _other.c.chat_id == drafts.c.chat_id, _other.c.id != drafts.c.id)
 # One open draft a chat: two updates handled at once, or by two processes, can't begin two.
 Index(
     "uq_drafts_open_chat",

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import bindparam, delete, func, select
 
 from bot.infra.db.columns import constant
 from bot.infra.db.repository import Repository
+from bot.infra.db.statements import once
 from bot.infra.outbox.tables import IS_UNDELIVERABLE, outbox
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.tables import missed_orders
@@ -46,8 +47,14 @@ class MissedOrderRepository(Repository[MissedOrder]):
 
     async def of_user(self, user_id: int) -> tuple[MissedOrder, ...]:
         """Return what the user missed, oldest first."""
-        of_user = select(missed_orders).where(missed_orders.c.user_id == user_id)
-        return await self._find(of_user.order_by(missed_orders.c.at, missed_orders.c.reference))
+        of_user = once(
+            lambda: (
+                select(missed_orders)
+                .where(missed_orders.c.user_id == bindparam("user"))
+                .order_by(missed_orders.c.at, missed_orders.c.reference)
+            )
+        )
+        return await self._find(of_user, {"user": user_id})
 
     async def delete(self, seen: Sequence[MissedOrder]) -> None:
         """Delete orders that the user has seen, except those about which another message was rejected since."""

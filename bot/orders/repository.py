@@ -13,6 +13,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     ColumnElement,
+    Integer,
     Select,
     Text,
     bindparam,
@@ -32,6 +33,7 @@ from sqlalchemy import (
 from bot.infra.db import encryption
 from bot.infra.db.columns import MALFORMED, POSTGRESQL, constant
 from bot.infra.db.errors import RowUnreadable
+from bot.infra.db.statements import once
 from bot.orders.order import UNCERTAIN_PHASES, EventNote, Order, OrderEvent, Phase
 from bot.orders.payer import Payer, payer_in_chat
 from bot.orders.poll_intervals import is_tracked
@@ -59,6 +61,18 @@ LinkQuery = Select[str]
 NOT_ENDED = (Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION, Phase.OPEN)
 NEWEST_FIRST = (orders.c.created_at.desc(), orders.c.reference.desc())
 OLDEST_FIRST = (orders.c.created_at, orders.c.reference)
+
+_is_open = orders.c.phase.in_([constant(phase) for phase in NOT_ENDED])
+_after = bindparam("after", type_=orders.c.created_at.type)
+MAY_COUNT = or_(orders.c.created_at > _after, orders.c.paid_at > _after, _is_open)
+"""Whether an order may count towards limits."""
+
+_others = orders.alias("others")
+_newest = select(_others.c.reference).where(_others.c.user_id == bindparam("user"))
+NEWEST_OF_USER = _newest.order_by(_others.c.created_at.desc(), _others.c.reference.desc()).limit(1).scalar_subquery()
+
+HAS_PAID_FLAG = orders.c.is_paid == bindparam("paid", type_=Boolean())
+IS_DUE = (HAS_PAID_FLAG, IS_POLLED, orders.c.next_poll_at <= bindparam("now"))
 
 DEPOSIT_SUMS = ((orders.c.sats, MAY_BE_DEPOSITED), (orders.c.expected_sats, MAY_BE_CREATED))
 """Where the sum of a deposit that can still be paid is, and in which orders."""
@@ -120,7 +134,8 @@ class OrderRepository(OrderRows):
 
     async def get(self, reference: str) -> Order | None:
         """Return the order with this reference."""
-        return await self._get(select(orders).where(orders.c.reference == reference))
+        one = once(lambda: select(orders).where(orders.c.reference == bindparam("reference")))
+        return await self._get(one, {"reference": reference})
 
     async def get_if_readable(self, reference: str) -> Order | None:
         """Return the order, or None if it can't be read. It is for screens that only mention the order."""
@@ -136,14 +151,15 @@ class OrderRepository(OrderRows):
         Raises:
             RowUnreadable: even what tracking needs can't be read.
         """
-        one = select(orders).where(orders.c.reference == reference)
-        row = (await self._connection.execute(one)).mappings().first()
+        one = once(lambda: select(orders).where(orders.c.reference == bindparam("reference")))
+        row = (await self._connection.execute(one, {"reference": reference})).mappings().first()
         return None if row is None else self._tracked(row)
 
     async def find_tracked(self, references: Collection[str]) -> tuple[TrackedOrder, ...]:
         """Return the orders with these references, as `get_tracked` does. Those that can't be read are left out."""
         found = []
-        rows = await self._connection.execute(select(orders).where(orders.c.reference.in_(references)))
+        some = once(lambda: select(orders).where(orders.c.reference.in_(bindparam("references", expanding=True))))
+        rows = await self._connection.execute(some, {"references": tuple(references)})
         for row in rows.mappings():
             with suppress(RowUnreadable):  # it is recorded, and `Observer.put_off_unreadable` deals with it
                 found.append(self._tracked(row))
@@ -208,17 +224,19 @@ class OrderRepository(OrderRows):
 
         These are the orders that were created or paid after this time, and all that haven't ended.
         """
-        counted = select(orders).where(is_of_payer(payer), _may_count(after))
-        return await self._find(counted.order_by(*OLDEST_FIRST))
+        counted = select(orders).where(is_of_payer(payer), MAY_COUNT).order_by(*OLDEST_FIRST)
+        return await self._find(counted, {"after": after})
 
     async def counted_and_newest(self, user_id: int, after: datetime) -> tuple[Order, ...]:
         """Return what `counted_by_limits` returns for a user, and the user's newest order."""
-        others = orders.alias("others")
-        theirs = select(others.c.reference).where(others.c.user_id == user_id)
-        newest = theirs.order_by(others.c.created_at.desc(), others.c.reference.desc()).limit(1)
-        counts_or_is_newest = or_(_may_count(after), orders.c.reference == newest.scalar_subquery())
-        found = select(orders).where(orders.c.user_id == user_id, counts_or_is_newest)
-        return await self._find(found.order_by(*OLDEST_FIRST))
+        found = once(
+            lambda: (
+                select(orders)
+                .where(orders.c.user_id == bindparam("user"), or_(MAY_COUNT, orders.c.reference == NEWEST_OF_USER))
+                .order_by(*OLDEST_FIRST)
+            )
+        )
+        return await self._find(found, {"user": user_id, "after": after})
 
     # A lock of two numbers never conflicts with the leader's lock of one.
 
@@ -370,8 +388,13 @@ class OrderRepository(OrderRows):
 
     async def _save(self, order: Order, to_values: Callable[[Order], dict[str, Any]]) -> Order | None:
         after = replace(order, version=order.version + 1)
-        seen = update(orders).where(orders.c.reference == order.reference, orders.c.version == order.version)
-        return after if await self._change(seen, to_values(after)) == 1 else None
+        one = once(
+            lambda: update(orders).where(
+                orders.c.reference == bindparam("key"), orders.c.version == bindparam("seen", type_=Integer())
+            )
+        )
+        seen = {"key": order.reference, "seen": order.version}
+        return after if await self._change(one, {**to_values(after), **seen}) == 1 else None
 
     async def due(self, now: datetime, *, is_paid: bool, limit: int = 1000) -> tuple[Order, ...]:
         """Return paid or unpaid orders that are due for polling, the longest waiting first.
@@ -379,8 +402,8 @@ class OrderRepository(OrderRows):
         They have no recipient, invoice or deposit, because polling needs none of them. The same holds for
         `due_if_viewed` and `expiring`.
         """
-        due = select(*POLLED).where(*_is_due(now, is_paid=is_paid))
-        return await self._find_polled(due.order_by(orders.c.next_poll_at).limit(limit))
+        due = once(lambda: select(*POLLED).where(*IS_DUE).order_by(orders.c.next_poll_at).limit(bindparam("limit")))
+        return await self._find_polled(due, {"paid": is_paid, "now": now, "limit": limit})
 
     async def count_not_ended(self, overdue_from: datetime) -> OrderCounts:
         """Count the orders that haven't ended. Paid ones are overdue if they were paid at `overdue_from` or before."""
@@ -398,7 +421,9 @@ class OrderRepository(OrderRows):
 
     async def count_due(self, now: datetime, *, is_paid: bool) -> int:
         """Return how many orders `due` would return without a limit."""
-        return await self._count(*_is_due(now, is_paid=is_paid))
+        due = once(lambda: select(func.count()).select_from(orders).where(*IS_DUE))
+        found: int = await self._connection.scalar(due, {"paid": is_paid, "now": now})
+        return found
 
     async def newest_results(self, since: datetime, limit: int) -> tuple[RequestResult, ...]:
         """Return the results of requests for orders since that time, the newest first, without those in progress."""
@@ -412,8 +437,9 @@ class OrderRepository(OrderRows):
 
     async def due_after(self, moment: datetime, *, is_paid: bool, limit: int = 100) -> tuple[Order, ...]:
         """Return paid or unpaid orders that are due after `moment`, the latest first, with the same fields as `due`."""
-        later = select(*POLLED).where(_has_paid_flag(is_paid=is_paid), IS_POLLED, orders.c.next_poll_at > moment)
-        return await self._find_polled(later.order_by(orders.c.next_poll_at.desc()).limit(limit))
+        later = select(*POLLED).where(HAS_PAID_FLAG, IS_POLLED, orders.c.next_poll_at > moment)
+        latest_first = later.order_by(orders.c.next_poll_at.desc()).limit(limit)
+        return await self._find_polled(latest_first, {"paid": is_paid})
 
     async def due_if_viewed(
         self, references: Collection[str], users: Collection[int], now: datetime, polled_before: datetime, limit: int
@@ -531,24 +557,10 @@ def _position_of(order: Order) -> ColumnElement[Any]:
     return tuple_(literal(order.created_at, orders.c.created_at.type), literal(order.reference, Text()))
 
 
-def _may_count(after: datetime) -> ColumnElement[bool]:
-    """Return whether an order may count towards limits."""
-    is_open = orders.c.phase.in_([constant(phase) for phase in NOT_ENDED])
-    return or_(orders.c.created_at > after, orders.c.paid_at > after, is_open)
-
-
 def _may_be_paid(since: datetime) -> ColumnElement[bool]:
     """Return whether a deposit may be paid now. One that is shown or waits for an answer can be, at any age."""
     phases = [constant(phase) for phase in (Phase.ABANDONED, Phase.DONE)]
     return or_(orders.c.created_at > since, orders.c.phase.not_in(phases))
-
-
-def _has_paid_flag(*, is_paid: bool) -> ColumnElement[bool]:
-    return orders.c.is_paid == literal(is_paid, Boolean())
-
-
-def _is_due(now: datetime, *, is_paid: bool) -> tuple[ColumnElement[bool], ...]:
-    return _has_paid_flag(is_paid=is_paid), IS_POLLED, orders.c.next_poll_at <= now
 
 
 def _event(known: dict[str, Any]) -> OrderEvent:

@@ -1,5 +1,6 @@
 """Convert between orders and rows."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -41,13 +42,13 @@ class OrderRows(Repository[Order]):
 
     table = orders
 
-    async def _find_polled(self, statement: Select[Any]) -> tuple[Order, ...]:
+    async def _find_polled(self, statement: Select[Any], values: Mapping[str, Any] | None = None) -> tuple[Order, ...]:
         """Return the orders of rows of `POLLED` that can be read. The others are recorded.
 
         Nothing is decrypted and no digest is checked, because polling needs no personal data. So the orders have no
         recipient, and no invoice or deposit that could be paid.
         """
-        rows = (await self._connection.execute(statement)).mappings()
+        rows = (await self._connection.execute(statement, values)).mappings()
         found = (self._read_polled(dict(row)) for row in rows)
         return tuple(order for order in found if order is not None)
 

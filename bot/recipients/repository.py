@@ -4,9 +4,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 
 from bot.infra.db.repository import Repository
+from bot.infra.db.statements import once
 from bot.recipients.model import SavedRecipient
 from bot.recipients.tables import recipients
 from bot.settlement import json_values as nested
@@ -23,9 +24,16 @@ class RecipientRepository(Repository[SavedRecipient]):
 
     async def find_by_user(self, user_id: int, *, limit: int = 100, offset: int = 0) -> tuple[SavedRecipient, ...]:
         """Return the recipients of a user, the last used first."""
-        of_user = select(recipients).where(recipients.c.user_id == user_id)
-        last_first = of_user.order_by(recipients.c.last_used_at.desc(), recipients.c.id)
-        return await self._find(last_first.limit(limit).offset(offset))
+        of_user = once(
+            lambda: (
+                select(recipients)
+                .where(recipients.c.user_id == bindparam("user"))
+                .order_by(recipients.c.last_used_at.desc(), recipients.c.id)
+                .limit(bindparam("limit"))
+                .offset(bindparam("offset"))
+            )
+        )
+        return await self._find(of_user, {"user": user_id, "limit": limit, "offset": offset})
 
     async def save(self, recipient: SavedRecipient) -> None:
         """Insert or replace a recipient."""

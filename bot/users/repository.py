@@ -4,10 +4,11 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, insert, or_, select, update
+from sqlalchemy import bindparam, delete, insert, or_, select, update
 
 from bot.infra.db import upsert
 from bot.infra.db.repository import Repository
+from bot.infra.db.statements import once
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.model import ChatState
 from bot.infra.telegram.inbound.repository import mark_handled
@@ -28,11 +29,13 @@ class UserRepository(Repository[User]):
         Raises:
             RowUnreadable: the row is damaged.
         """
-        return await self._get(select(users).where(users.c.id == user_id))
+        one = once(lambda: select(users).where(users.c.id == bindparam("user")))
+        return await self._get(one, {"user": user_id})
 
     async def get_if_readable(self, user_id: int) -> User | None:
         """Return the user. A missing or unreadable row gives None, and an unreadable one is recorded."""
-        return await self._find_first(select(users).where(users.c.id == user_id))
+        one = once(lambda: select(users).where(users.c.id == bindparam("user")))
+        return await self._find_first(one, {"user": user_id})
 
     async def find_by_username(self, username: str) -> tuple[User, ...]:
         """Return the users who had this username when we last saw them, the last seen first."""

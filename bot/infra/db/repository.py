@@ -46,13 +46,13 @@ class Repository(Generic[Value]):
         """Return a value as a sealed row."""
         return encryption.seal_row(self._vault, self.table, self._to_row(value))
 
-    async def _get(self, statement: Select[Any]) -> Value | None:
-        """Return the value of the first row, or None.
+    async def _get(self, statement: Select[Any], values: Mapping[str, Any] | None = None) -> Value | None:
+        """Return the value of the first row, or None. `values` are those of the statement's parameters.
 
         Raises:
             RowUnreadable: the row can't be read.
         """
-        row = (await self._connection.execute(statement)).mappings().first()
+        row = (await self._connection.execute(statement, values)).mappings().first()
         return encryption.read_row(self._vault, self.table, dict(row), self._to_value) if row else None
 
     async def _find(self, statement: Executable, values: Mapping[str, Any] | None = None) -> tuple[Value, ...]:
@@ -60,9 +60,9 @@ class Repository(Generic[Value]):
         rows = (await self._connection.execute(statement, values)).mappings()
         return encryption.read_rows(self._vault, self.table, rows, self._to_value)
 
-    async def _find_first(self, statement: Executable) -> Value | None:
+    async def _find_first(self, statement: Executable, values: Mapping[str, Any] | None = None) -> Value | None:
         """Return the value of the first row that can be read, or None."""
-        return next(iter(await self._find(statement)), None)
+        return next(iter(await self._find(statement, values)), None)
 
     async def _count(self, *conditions: ColumnElement[bool]) -> int:
         """Return how many rows meet these conditions."""
@@ -78,5 +78,5 @@ class Repository(Generic[Value]):
         await upsert.insert_or_replace(self._connection, self.table, self._seal(value))
 
     async def _change(self, statement: Update | Delete, values: Mapping[str, Any] | None = None) -> int:
-        """Change or delete rows, and return how many. `values` are those of an update that has none."""
+        """Change or delete rows, and return how many. `values` are parameters, and those of an update that has none."""
         return (await self._connection.execute(statement, values)).rowcount

@@ -4,10 +4,11 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import bindparam, delete, func, select, update
 
 from bot.infra.db import upsert
 from bot.infra.db.columns import MALFORMED
+from bot.infra.db.statements import once
 from bot.infra.db.transaction import Transaction
 from bot.infra.jobs.tables import jobs
 from bot.infra.leases.repository import held_by_others
@@ -55,8 +56,8 @@ class JobRepository:
 
     async def find_of_chat(self, chat_id: int, known: Collection[int] = ()) -> tuple[Job, ...]:
         """Return the jobs of a chat without those in `known`, the oldest first."""
-        of_chat = select(jobs).where(jobs.c.chat_id == chat_id).order_by(jobs.c.id)
-        found = (await self._connection.execute(of_chat)).mappings()
+        of_chat = once(lambda: select(jobs).where(jobs.c.chat_id == bindparam("chat")).order_by(jobs.c.id))
+        found = (await self._connection.execute(of_chat, {"chat": chat_id})).mappings()
         return tuple(_job(dict(row)) for row in found if row["id"] not in known)
 
     async def find_waiting(self, owner: str, limit: int) -> dict[int, int]:

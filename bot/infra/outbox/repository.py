@@ -24,6 +24,7 @@ from sqlalchemy import (
 from bot.infra.db import upsert
 from bot.infra.db.columns import MALFORMED, Json, constant, is_in_json
 from bot.infra.db.repository import Repository
+from bot.infra.db.statements import once
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.repository import held_by_others
 from bot.infra.outbox.model import (
@@ -49,6 +50,11 @@ IS_EARLIER_IN_MONEY = (
     _same_chat.c.queue == constant(Queue.URGENT),
     _same_chat.c.subject == outbox.c.subject,
     _same_chat.c.id < outbox.c.id,
+)
+IS_OF_KINDS = (
+    outbox.c.subject == bindparam("about"),
+    outbox.c.kind.in_(bindparam("kinds", expanding=True)),
+    outbox.c.chat_id == bindparam("chat"),
 )
 
 
@@ -182,14 +188,21 @@ class OutboxRepository(Repository[Notification[Any]]):
 
     async def mark_sending(self, *notification_ids: int) -> Collection[int]:
         """Mark waiting rows as being sent, and count the attempt. Return the ids of those that waited."""
-        waiting = update(outbox).where(outbox.c.id.in_(notification_ids), IS_WAITING)
-        marked = waiting.values(status=NotificationStatus.SENDING.value, attempts=outbox.c.attempts + 1)
-        return frozenset((await self._connection.execute(marked.returning(outbox.c.id))).scalars())
+        marked = once(
+            lambda: (
+                update(outbox)
+                .where(outbox.c.id.in_(bindparam("notifications", expanding=True)), IS_WAITING)
+                .values(status=NotificationStatus.SENDING.value, attempts=outbox.c.attempts + 1)
+                .returning(outbox.c.id)
+            )
+        )
+        return frozenset((await self._connection.execute(marked, {"notifications": notification_ids})).scalars())
 
     async def record_sent(self, notification_id: int, message_id: int | None, at: datetime) -> None:
         """Mark a row as sent, as this message, from any status."""
         arrived = {"status": NotificationStatus.SENT.value, "message_id": message_id, "sent_at": at, "failure": None}
-        await self._change(update(outbox).where(outbox.c.id == notification_id), arrived)
+        one = once(lambda: update(outbox).where(outbox.c.id == bindparam("notification")))
+        await self._change(one, {"notification": notification_id, **arrived})
 
     async def postpone(self, notification_id: int, due_at: datetime, *, maybe_sent: bool) -> None:
         """Mark a row that is being sent as waiting until `due_at`. Once `maybe_sent` is set, it stays set."""
@@ -220,7 +233,8 @@ class OutboxRepository(Repository[Notification[Any]]):
     async def queue_again(self, subject: str, kinds: Collection[str], chat_id: int, at: datetime) -> None:
         """Mark notifications of these kinds that were given up as waiting, as if they had never been begun."""
         waiting = {"status": NotificationStatus.WAITING.value, "due_at": at, "attempts": 0, "failure": None}
-        await self._change(update(outbox).where(_is_of_kinds(subject, kinds, chat_id), IS_UNDELIVERABLE), waiting)
+        given_up = update(outbox).where(*IS_OF_KINDS, IS_UNDELIVERABLE)
+        await self._change(given_up, {**_of_kinds(subject, kinds, chat_id), **waiting})
         self._tx.chats.add(chat_id)
 
     async def move_chat(self, old: int, new: int) -> None:
@@ -249,15 +263,20 @@ class OutboxRepository(Repository[Notification[Any]]):
 
     async def find_messages(self, subject: str, kinds: Collection[str], chat_id: int) -> tuple[SentMessage, ...]:
         """Return the messages of all notifications of these kinds, with any mark, in the order of the notifications."""
-        messages = select(outbox.c.id, outbox.c.kind, outbox.c.message_id).where(
-            _is_of_kinds(subject, kinds, chat_id), outbox.c.message_id.is_not(None)
+        messages = once(
+            lambda: (
+                select(outbox.c.id, outbox.c.kind, outbox.c.message_id)
+                .where(*IS_OF_KINDS, outbox.c.message_id.is_not(None))
+                .order_by(outbox.c.id)
+            )
         )
-        return tuple(SentMessage(*row) for row in await self._connection.execute(messages.order_by(outbox.c.id)))
+        found = await self._connection.execute(messages, _of_kinds(subject, kinds, chat_id))
+        return tuple(SentMessage(*row) for row in found)
 
     async def has_any(self, subject: str, kinds: Collection[str], chat_id: int) -> bool:
         """Return whether there is a notification of these kinds, in any status."""
-        of_kinds = select(outbox.c.id).where(_is_of_kinds(subject, kinds, chat_id)).limit(1)
-        return await self._connection.scalar(of_kinds) is not None
+        of_kinds = once(lambda: select(outbox.c.id).where(*IS_OF_KINDS).limit(1))
+        return await self._connection.scalar(of_kinds, _of_kinds(subject, kinds, chat_id)) is not None
 
     async def replace_message_id(self, notification_id: int, message_id: int | None) -> None:
         """Save another message as that of a notification, such as a status message that was sent again."""
@@ -296,7 +315,5 @@ class OutboxRepository(Repository[Notification[Any]]):
         return Notification(**{**known, **enums})
 
 
-def _is_of_kinds(subject: str, kinds: Collection[str], chat_id: int) -> ColumnElement[bool]:
-    return and_(
-        outbox.c.subject == subject, outbox.c.kind.in_([str(kind) for kind in kinds]), outbox.c.chat_id == chat_id
-    )
+def _of_kinds(subject: str, kinds: Collection[str], chat_id: int) -> dict[str, object]:
+    return {"about": subject, "kinds": [str(kind) for kind in kinds], "chat": chat_id}

@@ -6,10 +6,11 @@ from functools import partial
 from typing import Any
 
 import structlog
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import ColumnElement, bindparam, select, update
 
 from bot.infra.db import encryption
 from bot.infra.db.repository import Repository
+from bot.infra.db.statements import once
 from bot.support.model import TicketFilter
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
 from bot.support.ticket_statistics import TicketTimes
@@ -53,8 +54,14 @@ class TicketRepository(Repository[Ticket]):
 
     async def of_order(self, order_reference: str) -> tuple[Ticket, ...]:
         """Return the tickets about an order, newest first."""
-        about = select(tickets).where(tickets.c.order_reference == order_reference)
-        return await self._find(about.order_by(tickets.c.created_at.desc(), tickets.c.reference))
+        about = once(
+            lambda: (
+                select(tickets)
+                .where(tickets.c.order_reference == bindparam("about"))
+                .order_by(tickets.c.created_at.desc(), tickets.c.reference)
+            )
+        )
+        return await self._find(about, {"about": order_reference})
 
     async def listed(self, which: TicketFilter, staff_id: int, *, limit: int, offset: int) -> tuple[Ticket, ...]:
         """Return a list of tickets, oldest first. Closed tickets: the last closed first. `staff_id` is for `MINE`."""

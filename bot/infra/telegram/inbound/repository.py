@@ -4,13 +4,14 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy import Select, bindparam, delete, func, select, update
 
 from bot.core.clock import Clock
 from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import MALFORMED, POSTGRESQL
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.repository import Repository
+from bot.infra.db.statements import once
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.repository import DB_NOW, held_by_others
 from bot.infra.telegram.inbound.model import InboxItem
@@ -54,11 +55,17 @@ class InboxRepository(Repository[InboxItem]):
         Those that only others can read are left out.
         """
         # Updates that are being handled are excluded by their ids. A later update can have a lower id than all of them.
-        unfinished = select(*ITEM_COLUMNS).where(
-            IS_UNFINISHED, inbox.c.chat_id == chat_id, inbox.c.update_id.not_in(known)
+        unfinished = once(
+            lambda: (
+                select(*ITEM_COLUMNS)
+                .where(IS_UNFINISHED, inbox.c.chat_id == bindparam("chat"))
+                .where(inbox.c.update_id.not_in(bindparam("known", expanding=True)))
+                .order_by(inbox.c.received_at, inbox.c.update_id)
+                .limit(bindparam("limit"))
+            )
         )
-        in_order = unfinished.order_by(inbox.c.received_at, inbox.c.update_id).limit(limit)
-        found = await self._connection.execute(in_order)
+        values = {"chat": chat_id, "known": tuple(known), "limit": limit}
+        found = await self._connection.execute(unfinished, values)
         items = (self._read_item(row) for row in found.mappings())
         return tuple(item for item in items if item is not None)
 
@@ -129,10 +136,13 @@ class InboxRepository(Repository[InboxItem]):
 
     async def finish(self, update_ids: Collection[int], at: datetime) -> None:
         """Mark updates as finished. Their text is deleted at once, their ids by `delete_finished`."""
+        unfinished = once(
+            lambda: update(inbox).where(inbox.c.update_id.in_(bindparam("ids", expanding=True)), IS_UNFINISHED)
+        )
+        # The text is deleted at once. The id stays, because Telegram can send the update again.
+        finished = {"finished_at": at, "body": ""}
         for ids in upsert.split_into_batches(update_ids):
-            unfinished = update(inbox).where(inbox.c.update_id.in_(ids), IS_UNFINISHED)
-            # The text is deleted at once. The id stays, because Telegram can send the update again.
-            await self._change(unfinished.values(finished_at=at, body=""))
+            await self._change(unfinished, {"ids": ids, **finished})
 
     async def delete_finished(self, before: datetime) -> int:
         """Delete updates that were finished before then. Return how many."""
@@ -141,7 +151,8 @@ class InboxRepository(Repository[InboxItem]):
 
 async def mark_handled(tx: Transaction, update_id: int, by: str) -> None:
     """Save what has handled an update, in the transaction that does. It isn't handled again."""
-    await tx.connection.execute(update(inbox).where(inbox.c.update_id == update_id).values(handled_by=by))
+    one = once(lambda: update(inbox).where(inbox.c.update_id == bindparam("taken")))
+    await tx.connection.execute(one, {"taken": update_id, "handled_by": by})
 
 
 def _find_later_ids(item: InboxItem) -> Select[Any]:
