@@ -61,9 +61,9 @@ from bot.support.feature import Support
 from bot.support.notification_queue import TICKET_SUBJECT
 from bot.support.rules import SupportRules
 from bot.users.feature import Users
+from bot.users.model import UserRules
 from bot.users.provider import Provider
 from bot.users.readers import RenderContext, RenderContexts
-from bot.users.rules import UserRules
 from bot.users.session_loader import SessionLoader
 
 

@@ -14,9 +14,8 @@ from functools import partial
 
 import structlog
 
-from bot.broadcasts.audit import RETRIED, record_decision
 from bot.broadcasts.delivery_repository import DeliveryRepository
-from bot.broadcasts.model import Broadcast, BroadcastSender, BroadcastStatus, DeliveryStatus
+from bot.broadcasts.model import RETRIED, Broadcast, BroadcastSender, BroadcastStatus, DeliveryStatus, record_decision
 from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.run import BroadcastRun, Progress
 from bot.core.shutdown import finish_tasks

@@ -1,13 +1,13 @@
 """The feature of broadcasts: operators write messages to the subscribers of rate updates."""
 
 from bot.broadcasts import notifications
-from bot.broadcasts.audit import AUDIT_TERMS
 from bot.broadcasts.compose_handlers import ComposeHandlers
 from bot.broadcasts.deliveries import DeliveryService
 from bot.broadcasts.delivery_handlers import DeliveryHandlers
 from bot.broadcasts.drafts import BroadcastDrafts
 from bot.broadcasts.handlers import BroadcastHandlers
 from bot.broadcasts.messages import BroadcastMessages, ChatBroadcastSender, LiveMessages
+from bot.broadcasts.model import AUDIT_TERMS
 from bot.broadcasts.service import BroadcastRules, BroadcastService
 from bot.broadcasts.user_data import USER_DATA
 from bot.broadcasts.workers import BroadcastWorker, LiveMessageWorker

@@ -9,8 +9,12 @@ from typing import Final, Protocol, Self
 
 from bot.core import templates
 from bot.core.locales import LOCALES
+from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import DeliveryOutcome
 from bot.settlement.model import Quote
+from bot.staff.audit import record_audit
+from bot.staff.audit_terms import AuditTerms, name_as_written
+from bot.staff.model import AuditAction
 
 CHART: Final = "chart:"
 PERIODS: Final = ("day", "week", "month")
@@ -206,3 +210,18 @@ def find_warnings(
 def estimate_duration(count: int, per_second: float) -> timedelta:
     """Return how long it takes to send so many messages at this rate."""
     return timedelta(seconds=count / per_second)
+
+
+CONFIRMED: Final = "confirmed"
+CANCELLED: Final = "called_off"
+RETRIED: Final = "again"
+
+AUDIT_TERMS: Final = AuditTerms(
+    subjects={"broadcast": name_as_written},
+    details=frozenset({CONFIRMED, CANCELLED, RETRIED, "running", "paused", "stopped"}),
+)
+
+
+async def record_decision(tx: Transaction, by: int, broadcast_id: str, decision: str, now: datetime) -> None:
+    """Record in this transaction what the operator `by` decided about a broadcast."""
+    await record_audit(tx, by, AuditAction.BROADCAST, f"broadcast:{broadcast_id}", now, detail=decision)

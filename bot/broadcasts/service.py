@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 
-from bot.broadcasts.audit import CANCELLED, CONFIRMED, record_decision
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.drafts import Preview, generate_id
 from bot.broadcasts.model import (
+    CANCELLED,
+    CONFIRMED,
     MAX_DELAY,
     QUOTE_WAIT,
     Audience,
@@ -21,6 +22,7 @@ from bot.broadcasts.model import (
     BroadcastWarning,
     estimate_duration,
     find_warnings,
+    record_decision,
 )
 from bot.broadcasts.notifications import waiting_notifications
 from bot.broadcasts.repository import BroadcastRepository

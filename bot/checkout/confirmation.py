@@ -11,7 +11,7 @@ from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
 from bot.orders.payer import payer_in_chat
 from bot.orders.placement.service import ConfirmationOutdated, OrderService, PlaceOrder
-from bot.rates.quote import Estimate
+from bot.rates.model import Estimate
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import OrderRequest
 

@@ -29,8 +29,7 @@ from bot.checkout.service import DraftService
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.status_questions.handlers import StatusQuestionHandlers
-from bot.orders.status_questions.invoices import find_invoice
+from bot.orders.status_questions.handlers import StatusQuestionHandlers, find_invoice
 from bot.users.buttons import NewOrderButton
 from bot.users.questions import TYPED
 from bot.users.session import SESSION, Session, as_handler, current_session

@@ -15,7 +15,7 @@ from bot.infra.redaction import know_secrets
 from bot.mcp_server import config as agent_config
 from bot.mcp_server import logs
 from bot.mcp_server.config import AgentSettings
-from bot.mcp_server.identity import DESCRIPTION
+from bot.mcp_server.formats import DESCRIPTION
 from bot.mcp_server.server import create_server
 from bot.mcp_server.service import AgentRules, Service
 from bot.mcp_server.token_strength import MAKE_ONE

@@ -16,17 +16,15 @@ from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequ
 from pydantic import ValidationError
 
 from bot.infra.log_context import bind_fields
-from bot.mcp_server.formats import join_words
-from bot.mcp_server.identity import DESCRIPTION, TITLE, find_website, load_icon
+from bot.mcp_server.formats import DESCRIPTION, TITLE, find_website, join_words, load_icon
 from bot.mcp_server.service import Service
 from bot.mcp_server.tools.answers import Refusal, error_result
 from bot.mcp_server.tools.arguments import describe_faults, find_unknown_arguments
 from bot.mcp_server.tools.failures import no_effect_text
 from bot.mcp_server.tools.order_creation import OrderCreation
 from bot.mcp_server.tools.order_tools import OrderTools
-from bot.mcp_server.tools.prompts import add_prompts
 from bot.mcp_server.tools.rates import RateTools
-from bot.mcp_server.tools.resources import add_resources
+from bot.mcp_server.tools.resources import add_prompts, add_resources
 from bot.payments.tokens import SYMBOLS, TOKENS
 
 INSTRUCTIONS = f"""\

@@ -5,10 +5,9 @@ from telegram import Bot
 from bot.infra.feature import Feature, Infra, Worker
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.operations.command_menus import CommandMenus
-from bot.operations.gauges import Gauges
+from bot.operations.gauges import Gauges, LiveFigureReader
 from bot.operations.handlers import StatusHandlers
 from bot.operations.heartbeat import Heartbeat
-from bot.operations.live_figures import LiveFigureReader
 from bot.operations.monitor import Monitor
 from bot.operations.reconciliation import service as reconciliation
 from bot.operations.reconciliation.handlers import ReconciliationHandlers

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from bot.infra.feature import Infra
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.operations.live_figures import LiveFigureReader
+from bot.operations.gauges import LiveFigureReader
 from bot.operations.monitor import Monitor
 from bot.operations.screens import status as screens
 from bot.orders.handlers import OrderHandlers

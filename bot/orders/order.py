@@ -11,10 +11,18 @@ from bot.orders.evidence import HIDDEN, PAYOUT_REFERENCE, Evidence, add_evidence
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.payer import Payer
 from bot.payments.tokens import LIGHTNING
-from bot.rates.quote import Estimate
+from bot.rates.model import Estimate
 from bot.recipients.matching import mask_number
 from bot.settlement.model import Deposit, OrderReport, OrderRequest, PayoutMethod
 from bot.settlement.steps import COMPLETED, FAILED, TERMINAL_STATES, OrderStep, step_after
+
+
+class OrderProblem(StrEnum):
+    """Why an order needs the staff: it was paid, or may have been, and the rupiah weren't sent."""
+
+    OVERDUE = "overdue"
+    FAILED = "failed"
+
 
 REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 REFERENCE_LENGTH = 7

@@ -17,7 +17,7 @@ from bot.orders.evidence import Evidence
 from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.orders.payer import Payer, payer_in_chat
-from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.codes import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
 from bot.orders.repository import NEWEST_FIRST, LinkQuery, OrderRepository, is_of_payer

@@ -16,8 +16,7 @@ from bot.payment_requests.paying.service import PayService
 from bot.payment_requests.report_handlers import ReportHandlers
 from bot.payment_requests.reports import ReportService
 from bot.payment_requests.rules import PaymentRequestRules
-from bot.payment_requests.screens.recipient import make_recipient_button
-from bot.payment_requests.screens.requests import make_ask_button
+from bot.payment_requests.screens.requests import make_ask_button, make_recipient_button
 from bot.payment_requests.service import PaymentRequestService
 from bot.payment_requests.steps.amount import RequestAmountStep
 from bot.payment_requests.steps.holder import RequestHolderStep

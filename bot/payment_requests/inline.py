@@ -19,7 +19,7 @@ from bot.payment_requests.model import PaymentRequest
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.payment_requests.screens import inline as screens
 from bot.payment_requests.screens.card import SHARED_CHARACTERS, format_query
-from bot.rates.quote import estimate
+from bot.rates.model import estimate
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.users.model import User
 from bot.users.repository import UserRepository

@@ -9,9 +9,8 @@ from bot.staff.feature import Staff
 from bot.support.lookup.handlers import LookupHandlers
 from bot.support.lookup.service import LookupService
 from bot.support.notifications.topics import TicketTopics
-from bot.support.reveal.handlers import RevealHandlers
+from bot.support.reveal.handlers import RevealHandlers, RevealMessages
 from bot.support.reveal.masking import MaskingService
-from bot.support.reveal.messages import RevealMessages
 from bot.support.reveal.service import RevealService
 from bot.support.saved_replies.handlers import SavedReplyHandlers, SendSavedReplyHandlers
 from bot.support.saved_replies.service import SavedReplyService

@@ -5,15 +5,14 @@ from bot.infra.telegram.ui.router import Menu
 from bot.users.chat_handlers import ChatHandlers
 from bot.users.group_repository import move_group
 from bot.users.handlers import SettingsHandlers
-from bot.users.notifications import DeletionMessage
+from bot.users.model import UserRules
 from bot.users.phrase_handlers import PhraseHandlers
 from bot.users.privacy import PrivacyService
 from bot.users.privacy_handlers import PrivacyHandlers
-from bot.users.rules import UserRules
 from bot.users.screens.settings import SECTIONS
 from bot.users.service import UserService
 from bot.users.session_loader import SessionLoader
-from bot.users.workers import DeletionWorkers, Retention
+from bot.users.workers import DeletionMessage, DeletionWorkers, Retention
 
 
 class Users:

@@ -1,4 +1,4 @@
-"""Users and their recorded events."""
+"""Users, their recorded events, and the settings about them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from bot.core.zones import zone_of
 from bot.infra.outbox.model import NotificationKind
 from bot.infra.telegram.inbound.model import ChatState
+from bot.users.provider import Provider
 
 HANDLED_BY_QUESTION: Final = "question"
 """What the inbox says of an update that an open question took as its answer (`InboxItem.handled_by`)."""
@@ -97,3 +98,13 @@ class UserEvent(StrEnum):
 def press_event(action: str) -> str:
     """Return the event of pressing a button under an order's message. `action` comes from the button's data."""
     return PRESSED + action
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserRules:
+    """Who runs the bot, and how long users' data is kept."""
+
+    provider: Provider
+    operator_ids: frozenset[int]
+    retention_days: int
+    """Days to keep personal data after its last use. 0 means forever."""

@@ -2,16 +2,41 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
+from bot.infra.i18n import Translations, translator_for
 from bot.infra.jobs.repository import Job, JobHandler
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind
 from bot.infra.workers import run_each
+from bot.users.model import DeletedUser, UserNotification
 from bot.users.privacy import PrivacyService
+from bot.users.readers import RenderContext, Renderer
 from bot.users.repository import UserEventRepository
+from bot.users.screens import privacy
 from bot.users.user_data import Prune, list_user_data
+
+
+class DeletionMessage:
+    """The message that everything was deleted. The user's row is gone, so the notification carries their language."""
+
+    def __init__(self, translations: Translations) -> None:
+        self._translations = translations
+
+    def renderers(self) -> Mapping[NotificationKind, Renderer]:
+        """Return the renderer of each kind of notification."""
+        return {UserNotification.DATA_DELETED: self.render}
+
+    async def render(self, notification: Notification[DeletedUser], context: RenderContext) -> DeliveryOutcome:
+        """Send the message."""
+        t = translator_for(self._translations, notification.payload)
+        return await replace(context, t=t).send_text(
+            notification, privacy.confirm_deleted(t), priority="money", silent=True
+        )
+
 
 DELETION_SECONDS: Final = 2.0
 DAY_SECONDS: Final = timedelta(days=1).total_seconds()

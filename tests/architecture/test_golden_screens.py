@@ -28,11 +28,11 @@ from bot.orders.destinations.model import PayoutTimes
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.notifications.warnings import OrderInAlarm
 from bot.orders.order import EventNote, OrderEvent, Phase
-from bot.orders.receipts.links import ReceiptLinks
+from bot.orders.receipts.codes import ReceiptLinks
 from bot.orders.receipts.screens import receipt
 from bot.orders.screens import order_messages, status_message
 from bot.orders.screens import payment as pay
-from bot.rates.quote import estimate
+from bot.rates.model import estimate
 from bot.settlement.model import OrderReport, ServiceRecord
 from bot.settlement.steps import FAILED
 from bot.staff.alarm_model import Alarm, AlarmKind
@@ -45,8 +45,8 @@ from bot.support.notifications.screens import card as card_screens
 from bot.support.notifications.screens import staff_lines
 from bot.support.service_orders import ServiceOrder
 from bot.support.ticket import Cause
+from bot.support.user_chat.facts import answer_newcomer
 from bot.support.user_chat.screens import help as help_screens
-from bot.support.user_chat.screens.welcome import answer_newcomer
 from bot.users.model import User
 from bot.users.provider import Provider
 from bot.users.screens import start

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.orders.tracking.schedule import STRETCHED_SHARE
+from bot.orders.tracking.poller import STRETCHED_SHARE
 from bot.settlement.budget import Budget
 from tests.benchmarks.report import Row, seconds, times_as_much
 from tests.orders.fake_orders import INTERVAL, FakeOrders

@@ -32,13 +32,15 @@ from bot.infra.db.encryption import open_row
 from bot.infra.db.vault import Vault
 from bot.infra.telegram.ui.router import Audience
 from bot.operations.buttons import StatisticsAction, StatisticsButton
-from bot.operations.reconciliation.buttons import ReconciliationAction, ReconciliationButton
+from bot.operations.reconciliation.screens import ReconciliationAction, ReconciliationButton
 from bot.orders.buttons import OrderAction, PreferenceButton, PreferencesAction, PreferencesButton
-from bot.orders.destinations.buttons import DestinationsButton
+from bot.orders.destinations.screens import DestinationsButton
 from bot.orders.preferences import DeliveryMode
 from bot.payment_requests.buttons import (
     AskButton,
     AskOverButton,
+    PayAction,
+    PayButton,
     ReportAction,
     ReportedButton,
     ReportsButton,
@@ -46,7 +48,6 @@ from bot.payment_requests.buttons import (
     RequestButton,
     RequestsButton,
 )
-from bot.payment_requests.paying.buttons import PayAction, PayButton
 from bot.rates.buttons import RateButton, SubscriptionAction, SubscriptionButton
 from bot.rates.history import ChartPeriod
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton

@@ -14,7 +14,7 @@ from bot.core.money import Amount
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui.screen import Screen
 from bot.payments.tokens import CODES
-from bot.rates.quote import Estimate, estimate
+from bot.rates.model import Estimate, estimate
 from bot.recipients.holders import MAX_HOLDER_LENGTH
 from bot.settlement.model import Quote
 from tests.checkout.builders import a_draft_at_review

@@ -7,7 +7,7 @@ import pytest
 from bot.checkout.buttons import LightningButton
 from bot.checkout.steps import review
 from bot.infra.i18n import LOCALES
-from bot.rates.quote import estimate
+from bot.rates.model import estimate
 from bot.recipients.formatting import group_digits
 from bot.users.buttons import PhraseAction, PhraseButton
 from tests.checkout.builders import a_draft_at_review

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
+from bot.infra.telegram.outbound.sender import render_keyboard
 from bot.infra.telegram.outbound.truncate import truncate_html
-from bot.infra.telegram.ui.keyboards import render_keyboard
 from bot.infra.telegram.ui.screen import Button
 
 

@@ -27,7 +27,7 @@ from bot.mcp_server.service import AgentRules
 from bot.mcp_server.tools.answers import Refusal
 from bot.mcp_server.tools.confirmation import Confirmation
 from bot.mcp_server.unresolved_orders import Request
-from bot.rates.quote import estimate
+from bot.rates.model import estimate
 from bot.settlement.model import Quote
 from tests.mcp_server.agent_stdio import HELLO, child, environment, sandbox
 from tests.mcp_server.agent_system import BCA, POST, AgentSystem, open_agent_system, text_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from bot.rates.quote import Estimate
+    from bot.rates.model import Estimate
 
 NO_ORDER = "No order was created."
 YES = ElicitResult(action="accept", content={"createOrder": True})

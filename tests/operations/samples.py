@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from bot.core.date_ranges import NAMED_SPANS, Span
 from bot.infra.outbox.model import Backlog
-from bot.operations.live_figures import LiveFigures
+from bot.operations.gauges import LiveFigures
 from bot.operations.monitor import HealthSummary
 from bot.operations.reconciliation.model import (
     Difference,

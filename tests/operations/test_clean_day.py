@@ -17,7 +17,7 @@ from bot.orders.payer import payer_in_chat
 from bot.orders.poll_intervals import next_poll_at
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.reports import expire_or_close
-from bot.rates.quote import estimate
+from bot.rates.model import estimate
 from bot.settlement.model import Placed
 from tests.operations.reconciled import alarms, make_orders_of_others, reconciliation_of
 from tests.orders.order_system import REQUEST, RULES, OrderSystem

@@ -7,7 +7,7 @@ import pytest
 
 from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.repository import InboxRepository
-from bot.operations.live_figures import HOUR, LiveFigureReader, LiveFigures
+from bot.operations.gauges import HOUR, LiveFigureReader, LiveFigures
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.settlement.budget import Budget
 from bot.settlement.model import OrderReport

@@ -14,7 +14,7 @@ from bot.orders.evidence import Evidence, add_evidence
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.orders.payer import Payer, payer_in_chat
-from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.codes import Receipt
 from bot.orders.repository import OrderRepository
 from bot.orders.screens.privacy import StoredOrders
 from bot.orders.tables import orders

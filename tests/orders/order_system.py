@@ -35,7 +35,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed_orders import ViewedOrders
-from bot.rates.quote import Estimate
+from bot.rates.model import Estimate
 from bot.rates.subscription_service import end_subscription
 from bot.settlement.access import SettlementAccess
 from bot.settlement.budget import Budget

@@ -14,8 +14,7 @@ from bot.orders.history import PAGE, HistoryPage
 from bot.orders.missed_messages import LIST_LENGTH
 from bot.orders.notification_kinds import AboutProblem, OrderNotification
 from bot.orders.order import Order, OrderEvent
-from bot.orders.receipts.links import ReceiptLinks
-from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.codes import Receipt, ReceiptLinks
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.screens import missed_orders, open_orders, order_messages
 from bot.orders.screens import payment as pay

@@ -53,8 +53,8 @@ from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.notifications import AlarmMessages
 from bot.staff.staff_chat import SupportContacts
 from bot.support.notification_kinds import AboutEntry, TicketNotification
-from bot.users.notifications import DeletionMessage
 from bot.users.readers import RenderContext, RenderContexts
+from bot.users.workers import DeletionMessage
 from tests.infra.builders import an_infra
 from tests.orders.faults import Fault, HangingCall, KillableProcess, KillableStore
 from tests.orders.order_system import OrderSystem

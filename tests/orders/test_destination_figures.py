@@ -7,11 +7,14 @@ from math import comb
 
 import pytest
 
-from bot.orders.destinations.estimates import chance_of_at_least, compare, find_highest_share, find_ranks
 from bot.orders.destinations.model import (
     History,
     SentTransfer,
     WeekPart,
+    chance_of_at_least,
+    compare,
+    find_highest_share,
+    find_ranks,
     find_week_part,
     measure,
     measure_times,

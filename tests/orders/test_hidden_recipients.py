@@ -17,7 +17,7 @@ from bot.orders.history import HistoryPage
 from bot.orders.notification_kinds import AboutProblem, OrderNotification, OrderWarning
 from bot.orders.order import HoldReason, Order, Phase
 from bot.orders.payer import payer_in_chat
-from bot.orders.receipts.links import ReceiptLinks
+from bot.orders.receipts.codes import ReceiptLinks
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.screens import (
     history,

@@ -12,7 +12,7 @@ from bot.orders.limits import can_still_be_paid
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.order import Order, OrderStatus, Phase
 from bot.orders.poll_intervals import payable_until
-from bot.payment_requests.paying.model import find_unpaid
+from bot.payment_requests.paying.service import find_unpaid
 from tests.orders.builders import INVOICE, an_open_order
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem
 from tests.orders.test_screens_card import labels, status_text

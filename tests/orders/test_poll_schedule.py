@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.orders.poll_intervals import LONGEST_INTERVAL
-from bot.orders.tracking.schedule import MIN_REQUESTS, DueOrders, paid_interval, select_orders
+from bot.orders.tracking.poller import MIN_REQUESTS, DueOrders, paid_interval, select_orders
 
 FIVE = timedelta(seconds=5)
 PLACES = st.integers(MIN_REQUESTS, 60)

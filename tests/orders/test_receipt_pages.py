@@ -19,7 +19,7 @@ from bot.infra.process_state import ProcessState
 from bot.orders.order import Order, Phase
 from bot.orders.pay_page.app import create_app
 from bot.orders.pay_page.batched_reads import BatchedReads, Pace, TooMany
-from bot.orders.pay_page.receipt_lookup import CODES_PACE
+from bot.orders.pay_page.receipt_handlers import CODES_PACE
 from bot.orders.receipts.codes import compact_code, new_code
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository

@@ -9,8 +9,7 @@ import pytest
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.orders.order import Order
-from bot.orders.receipts.codes import code_hash, compact_code
-from bot.orders.receipts.model import Receipt, SentOrder
+from bot.orders.receipts.codes import Receipt, SentOrder, code_hash, compact_code
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.receipts.service import PEPPER, ReceiptService, find_by_codes, find_sent_orders
 from bot.orders.receipts.wrong_code_repository import WrongCodeRepository

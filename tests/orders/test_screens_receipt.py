@@ -10,8 +10,8 @@ from PIL import Image
 
 from bot.infra.i18n import LOCALES
 from bot.orders.order import Order
+from bot.orders.receipts.codes import ReceiptLinks
 from bot.orders.receipts.drawing import render_receipt
-from bot.orders.receipts.links import ReceiptLinks
 from bot.orders.receipts.picture import ReceiptFacts
 from bot.orders.receipts.screens import receipt, verify
 from bot.recipients.formatting import format_full_method

@@ -12,7 +12,7 @@ from bot.core.zones import PRESUMED
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.screens import open_orders
-from bot.rates.quote import estimate
+from bot.rates.model import estimate
 from bot.settlement.model import Quote
 from tests.orders.builders import ORDER_LINE, an_open_order, orders_in_each_state
 from tests.screens import NOW, ScreenCase

@@ -8,7 +8,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.evidence import Evidence
-from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.codes import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository
 from bot.recipients.model import SavedRecipient

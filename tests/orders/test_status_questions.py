@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.infra.i18n import LOCALES, find_catalogue_folder
-from bot.orders.status_questions.invoices import find_invoice
+from bot.orders.status_questions.handlers import find_invoice
 from bot.orders.status_questions.reading import asks_about_order, list_mentions
 from bot.orders.status_questions.vocabulary import FILE, Sense
 

@@ -13,7 +13,7 @@ from bot.payment_requests.model import MAX_NOTE_LENGTH, ClosedBy, PaymentRequest
 from bot.payment_requests.paying import screens as paying
 from bot.payment_requests.paying.notifications import LinkNotification
 from bot.payment_requests.screens import ask, card, reports, requests
-from bot.rates.quote import estimate
+from bot.rates.model import estimate
 from bot.recipients.holders import MAX_HOLDER_LENGTH
 from bot.recipients.matching import mask_number
 from bot.settlement.model import Quote

@@ -8,8 +8,7 @@ from typing import Final
 
 from bot.core.money import Amount
 from bot.rates.history import Chart, ChartPeriod, make_history, to_points
-from bot.rates.model import RateAlert, RateUpdates, Subscription
-from bot.rates.quote import Estimate, estimate
+from bot.rates.model import Estimate, RateAlert, RateUpdates, Subscription, estimate
 from bot.rates.screens import alert, notifications, rate
 from bot.rates.subscription_service import MAX_ALERTS
 from bot.settlement.model import Quote

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.money import Amount
-from bot.rates.quote import estimate, price_drift_percent
+from bot.rates.model import estimate, price_drift_percent
 from bot.settlement.model import Quote
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bot.broadcasts.audit import AUDIT_TERMS as BROADCASTS
+from bot.broadcasts.model import AUDIT_TERMS as BROADCASTS
 from bot.operations.reconciliation.service import AUDIT_TERMS as RECONCILIATION
 from bot.operations.statistics_service import AUDIT_TERMS as OPERATIONS
 from bot.payment_requests.audit import AUDIT_TERMS as PAYMENT_REQUESTS

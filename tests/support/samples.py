@@ -29,10 +29,10 @@ from bot.support.service_orders import MARK, ServiceOrder
 from bot.support.staff.screens import guide, talk
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketClosed, TicketHeldByAnother
 from bot.support.ticket_statistics import TicketStatistics
+from bot.support.user_chat.facts import answer_newcomer
 from bot.support.user_chat.screens import help as help_screens
 from bot.support.user_chat.screens import question
 from bot.support.user_chat.screens.help import HelpFacts
-from bot.support.user_chat.screens.welcome import answer_newcomer
 from bot.users.model import User
 from bot.users.provider import Provider
 from bot.users.screens import start

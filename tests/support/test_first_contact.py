@@ -16,9 +16,8 @@ from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import OutOfReach, Quote
 from bot.staff.staff_chat import SupportContacts
 from bot.support.user_chat.buttons import HelpButton, HelpPage
-from bot.support.user_chat.facts import FactReader, FirstContact
+from bot.support.user_chat.facts import FactReader, FirstContact, answer_newcomer
 from bot.support.user_chat.screens.help import HelpFacts
-from bot.support.user_chat.screens.welcome import answer_newcomer
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens.start import show_welcome
 from tests.architecture.source import ROOT

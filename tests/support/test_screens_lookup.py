@@ -14,13 +14,13 @@ from bot.orders.payer import payer_on_page
 from bot.settlement.model import PayoutMethod
 from bot.support.buttons import LookupButton, LookupPage
 from bot.support.cases.reader import Case
-from bot.support.lookup.button_queries import format_page, format_search, parse_page, parse_search
 from bot.support.lookup.model import PAGE_SIZE, OrderCounts, OrderFilter, Page, TicketPage, UserOverview
+from bot.support.lookup.query import format_page, format_search, parse_page, parse_search
 from bot.support.lookup.screens import orders as staff_lookup
 from bot.support.lookup.screens import tickets as staff_lookup_tickets
 from bot.support.lookup.screens import user as staff_lookup_user
 from bot.support.model import TicketFilter
-from bot.support.staff.screens.ticket_page import show_ticket
+from bot.support.staff.ticket_pages import show_ticket
 from bot.support.ticket import Cause, CloseReason, Ticket
 from bot.support.ticket_statistics import TicketStatistics
 from bot.support.tickets.screens import format_ticket_times

@@ -19,7 +19,7 @@ from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.evidence import Evidence
 from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.order import Order, OrderEvent, Phase
-from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.codes import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
 from bot.orders.receipts.wrong_codes import Refills

@@ -14,7 +14,7 @@ from bot.infra.db.database import Database
 from bot.orders import user_data as orders_data
 from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.order import Phase
-from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.codes import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository
 from bot.rates.model import Subscription

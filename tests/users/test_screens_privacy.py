@@ -12,7 +12,7 @@ from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.callbacks import read_button
 from bot.orders import user_data as orders_data
 from bot.orders.order import Order, OrderEvent, Phase
-from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.codes import Receipt
 from bot.orders.screens.privacy import OpenOrders
 from bot.rates.model import Subscription
 from bot.rates.user_data import StoredRateMessages

@@ -9,7 +9,7 @@ from bot.checkout.screens.parts import leave_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.users.buttons import NewOrderButton
-from bot.users.screens.buttons import send_row
+from bot.users.screens.start import send_row
 
 
 def unfinished(t: Translator, draft: OrderDraft) -> Screen:

@@ -3,7 +3,7 @@
 from bot.infra.i18n import Html, Translator
 from bot.orders.order import Order
 from bot.orders.screens.formatting import format_price
-from bot.rates.quote import Estimate
+from bot.rates.model import Estimate
 
 
 def difference(t: Translator, order: Order, worth: Estimate) -> Html:

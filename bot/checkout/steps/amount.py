@@ -21,7 +21,7 @@ from bot.orders.limits import TooManyOrders
 from bot.orders.order import Order
 from bot.orders.placement.service import OrderService
 from bot.orders.screens.formatting import format_price
-from bot.rates.quote import Estimate
+from bot.rates.model import Estimate
 from bot.recipients.formatting import format_method
 from bot.settlement.model import SettlementFailure
 from bot.users.session import Session

@@ -25,7 +25,7 @@ from bot.orders.order import Order
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished, OrderService
 from bot.orders.screens.formatting import format_channel, format_order_line, format_price
 from bot.payments.tokens import LIGHTNING
-from bot.rates.quote import Estimate, estimate
+from bot.rates.model import Estimate, estimate
 from bot.recipients.formatting import format_full_method, format_method, group_digits
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import ServiceDown

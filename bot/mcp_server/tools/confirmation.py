@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from bot.mcp_server.tools.answers import Refusal, replace_surrogates
 from bot.mcp_server.unresolved_orders import Request, drop_oldest
-from bot.rates.quote import Estimate
+from bot.rates.model import Estimate
 
 ASKED_IN_RESULTS_SINCE: Final = "2026-07-28"
 QUESTION: Final = "confirmation"

@@ -46,7 +46,7 @@ from bot.mcp_server.unresolved_orders import Request, TooManyUnresolved, Unresol
 from bot.orders.deposits import find_earlier_deposits, is_list_conclusive
 from bot.orders.placement.invoice_check import Unpayable
 from bot.payments.tokens import LIGHTNING, SYMBOLS, TOKENS
-from bot.rates.quote import Estimate, estimate, price_drift_percent
+from bot.rates.model import Estimate, estimate, price_drift_percent
 from bot.settlement.adapter import to_placed
 from bot.settlement.client import CreatedOrder, OrderInput, SettlementError
 from bot.settlement.model import PayoutMethod, Quote

@@ -13,7 +13,7 @@ from bot.mcp_server.service import NewestOrders, Service
 from bot.mcp_server.tools.payable import NOT_ALL_LISTED, USE_LIGHTNING, Payment, check_known_payment, explain_duplicate
 from bot.orders.deposits import find_earlier_deposits, is_list_conclusive
 from bot.orders.placement.invoice_check import Unpayable
-from bot.rates.quote import estimate, price_drift_percent
+from bot.rates.model import estimate, price_drift_percent
 from bot.settlement.adapter import to_deposit
 from bot.settlement.client import Order, SettlementError
 from bot.settlement.model import Quote

@@ -6,13 +6,13 @@ from decimal import Decimal
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.operations.live_figures import LiveFigures
+from bot.operations.gauges import LiveFigures
 from bot.operations.monitor import HealthSummary
 from bot.staff.alarm_model import DESTINATION_ALARMS, ORDER_ALARMS, Alarm, AlarmKind
 from bot.staff.alarm_subjects import Subjects
 from bot.staff.buttons import AlarmAction, AlarmButton
 from bot.staff.screens import alarms as alarm_screens
-from bot.users.screens.buttons import send_row
+from bot.users.screens.start import send_row
 
 OK, WRONG, UNKNOWN, NOTHING_TO_DO = "✅", "🚨", "❔", "▫️"
 

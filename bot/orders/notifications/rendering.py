@@ -28,9 +28,8 @@ from bot.orders.notification_kinds import OUTCOMES, PAYMENT_MESSAGES, STATUS_MES
 from bot.orders.notification_queue import order_notifications, order_subject
 from bot.orders.order import Order, Phase
 from bot.orders.preferences import DeliveryMode, delivery_mode
+from bot.orders.receipts.codes import Receipt, ReceiptLinks
 from bot.orders.receipts.handlers import ReceiptPicture, draw_receipt
-from bot.orders.receipts.links import ReceiptLinks
-from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.screens import receipt
 from bot.orders.receipts.service import ReceiptService, find_receipt
 from bot.orders.repository import OrderRepository

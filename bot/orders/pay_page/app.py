@@ -15,8 +15,7 @@ from bot.orders.page_url import PATH, VERIFY_PATH
 from bot.orders.pay_page.files import Files
 from bot.orders.pay_page.handlers import FAILURES, Destinations, NoSuchPage, PageHandlers, Times
 from bot.orders.pay_page.pictures import MAX_QR_CODES, KeptPictures
-from bot.orders.pay_page.receipt_handlers import NoSuchReceipt, VerificationHandlers
-from bot.orders.pay_page.receipt_lookup import ReceiptLookup
+from bot.orders.pay_page.receipt_handlers import NoSuchReceipt, ReceiptLookup, VerificationHandlers
 from bot.orders.pay_page.rendering import Site
 from bot.payments import qr
 from bot.users.provider import UNNAMED, Provider

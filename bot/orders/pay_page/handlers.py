@@ -18,10 +18,10 @@ from bot.orders.order import Order, OrderStatus
 from bot.orders.page_url import TOKEN
 from bot.orders.pay_page import receipt_rendering, rendering
 from bot.orders.pay_page.batched_reads import TooMany
-from bot.orders.pay_page.language import language_of
 from bot.orders.pay_page.lookup import Lookup
 from bot.orders.pay_page.pictures import KeptPictures
-from bot.orders.pay_page.receipt_lookup import ReceiptLookup
+from bot.orders.pay_page.receipt_handlers import ReceiptLookup
+from bot.orders.pay_page.rendering import language_of
 from bot.orders.pay_page.status_text import StatusText, describe_status, shown_status
 from bot.orders.payment_details import PaymentDetails, get_payment_details
 from bot.orders.receipts.service import UnreadableReceipt

@@ -4,20 +4,63 @@ A code is all that a reader needs, as in the chat. An answer shows what the rece
 receipt gets the same answer.
 """
 
+from collections.abc import Collection, Mapping
+
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from bot.infra.db.database import Database
 from bot.infra.i18n import Translations, Translator
 from bot.orders.page_url import VERIFY_PATH, receipt_url
 from bot.orders.pay_page import receipt_rendering
-from bot.orders.pay_page.language import PARAMETER, language_of
+from bot.orders.pay_page.batched_reads import BatchedReads, Pace
+from bot.orders.pay_page.lookup import PACE
 from bot.orders.pay_page.pictures import MAX_RECEIPTS, KeptPictures
-from bot.orders.pay_page.receipt_lookup import ReceiptLookup
 from bot.orders.pay_page.receipt_rendering import CODE_PARAMETER
-from bot.orders.pay_page.rendering import Site
-from bot.orders.receipts.codes import compact_code, read_code
-from bot.orders.receipts.model import SentOrder
+from bot.orders.pay_page.rendering import PARAMETER, Site, language_of
+from bot.orders.receipts.codes import SentOrder, compact_code, read_code
 from bot.orders.receipts.off_loop import render_receipt_off_loop
+from bot.orders.receipts.service import UnreadableReceipt, find_by_codes, find_sent_orders
+
+CODES_PACE = Pace(batch=20, pause_seconds=0.2, max_waiting=500)
+"""Up to 100 codes a second, so that guessing is slow. It is a limit for everyone together: behind a proxy, all requests
+come from one address. During an attack, a genuine code waits some seconds. It is chosen at random like the guesses, so
+no number of guesses at once shuts it out."""
+
+
+class ReceiptLookup:
+    """Find completed orders with their receipts. Nothing is kept in memory, because they have recipients."""
+
+    def __init__(self, database: Database, codes_pace: Pace = CODES_PACE) -> None:
+        self._database = database
+        self._orders = BatchedReads(self._read_orders, PACE)
+        self._codes = BatchedReads(self._read_codes, codes_pace)
+
+    async def find_by_order(self, reference: str) -> SentOrder | None:
+        """Return a completed order with its receipt, or None if it has none. Raises as `BatchedReads.find` does."""
+        return await self._orders.find(reference)
+
+    async def find_by_code(self, code: str) -> SentOrder | None:
+        """Return the order whose receipt has this code, or None if no receipt has it.
+
+        Raises:
+            UnreadableReceipt: there is a receipt, but this process can't read its order.
+            StoreDown: the database does not answer.
+            TooMany: too many codes are waiting.
+        """
+        found = await self._codes.find(code)
+        if isinstance(found, UnreadableReceipt):
+            raise UnreadableReceipt
+        return found
+
+    async def _read_orders(self, references: Collection[str]) -> Mapping[str, SentOrder]:
+        async with self._database.reading() as tx:
+            return await find_sent_orders(tx, references)
+
+    async def _read_codes(self, codes: Collection[str]) -> Mapping[str, SentOrder | UnreadableReceipt]:
+        async with self._database.reading() as tx:
+            return await find_by_codes(tx, codes)
+
 
 PNG = "image/png"
 

@@ -3,11 +3,8 @@
 from bot.core.zones import PRESUMED
 from bot.infra.i18n import Translator
 from bot.orders.page_url import VERIFY_PATH, form_address, receipt_url
-from bot.orders.pay_page.language import PARAMETER
-from bot.orders.pay_page.rendering import TEMPLATES, Site, common_values
-from bot.orders.receipts.codes import compact_code
-from bot.orders.receipts.links import ReceiptLinks
-from bot.orders.receipts.model import SentOrder
+from bot.orders.pay_page.rendering import PARAMETER, TEMPLATES, Site, common_values
+from bot.orders.receipts.codes import ReceiptLinks, SentOrder, compact_code
 from bot.orders.receipts.picture import ReceiptFacts
 from bot.orders.receipts.screens import receipt
 

@@ -10,16 +10,43 @@ from pathlib import Path
 from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
 
+from bot.core.locales import FALLBACK, find_locale
 from bot.infra.i18n import LOCALES, Translator, other_locales
 from bot.orders.destinations.model import DestinationHealth, PayoutTimes
 from bot.orders.destinations.screens import format_destination_health, format_payout_times
 from bot.orders.order import Order, OrderStatus
 from bot.orders.pay_page.files import Files
-from bot.orders.pay_page.language import PARAMETER
 from bot.orders.pay_page.status_text import StatusText, describe_status
 from bot.orders.payment_details import PaymentDetails, Transfer
 from bot.users.provider import Provider
+
+PARAMETER = "l"
+MAX_READ = 10
+
+
+def language_of(request: Request) -> str:
+    """Return the locale of an answer."""
+    preferred = [request.query_params.get(PARAMETER), *_preferred(request.headers.get("accept-language", ""))]
+    return next(filter(None, map(find_locale, preferred)), FALLBACK)
+
+
+def _preferred(header: str) -> list[str]:
+    """Return the languages of an Accept-Language header, the most preferred first."""
+    weighed = []
+    for part in header.split(",")[:MAX_READ]:
+        tag, _, weight = part.partition(";")
+        weighed.append((_weight(weight), tag.strip()))
+    return [tag for weight, tag in sorted(weighed, key=lambda each: -each[0]) if tag and weight > 0]
+
+
+def _weight(text: str) -> float:
+    try:
+        return float(text.strip().removeprefix("q=")) if text.strip() else 1.0
+    except ValueError:
+        return 0.0
+
 
 TEMPLATES: Final = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),

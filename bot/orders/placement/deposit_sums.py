@@ -18,7 +18,7 @@ from bot.orders.deposits import MAY_BE_PAID_FOR, choose_sum, last_sum_preferred
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import OrderRules
-from bot.rates.quote import Estimate, estimate
+from bot.rates.model import Estimate, estimate
 from bot.recipients.banks import display_name
 from bot.settlement.model import PayoutMethod, Quote
 

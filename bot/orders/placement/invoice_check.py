@@ -11,7 +11,7 @@ from bot.orders.order import EventNote, HoldReason, Order, Phase, make_payable
 from bot.payments import bolt11, erc681
 from bot.payments.errors import InvoiceMismatch
 from bot.payments.tokens import LIGHTNING
-from bot.rates.quote import price_drift_percent
+from bot.rates.model import price_drift_percent
 from bot.settlement.model import Placed
 from bot.settlement.steps import FAILED
 

@@ -30,7 +30,7 @@ from bot.orders.repository import LinkQuery, OrderRepository, TrackedOrder
 from bot.orders.rules import OrderRules
 from bot.orders.tracking.reports import ReportRecorder
 from bot.payments.tokens import LIGHTNING
-from bot.rates.quote import Estimate, estimate
+from bot.rates.model import Estimate, estimate
 from bot.recipients.model import Recipient
 from bot.recipients.service import save_recipient
 from bot.settlement.access import SettlementAccess

@@ -4,8 +4,13 @@ import hashlib
 import hmac
 import re
 import secrets
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
 
 from bot.core.text import plain
+from bot.orders.order import Order
+from bot.orders.page_url import receipt_url
 
 LENGTH = 12
 """Characters of 5 bits each, so 2^60 codes. A thousand guesses a second find one of a million receipts in 36 years."""
@@ -77,3 +82,46 @@ def code_hash(code: str, pepper: bytes) -> str:
 
 def _with_dashes(compact: str) -> str:
     return "-".join(compact[start : start + GROUP] for start in range(0, LENGTH, GROUP))
+
+
+PREFIX: Final = "v_"
+"""The prefix of the argument of `/start` in the link to the chat."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptLinks:
+    """Where a receipt is checked: in the chat with the bot, and in any browser if there are web pages.
+
+    Attributes:
+        bot: the bot's name without its @, or "" if it isn't known.
+        public_url: the address of the web pages, or "" if there are none.
+    """
+
+    bot: str
+    public_url: str = ""
+
+    def to_chat(self, code: str) -> str | None:
+        """Return the address that checks the code in the chat, or None if the bot's name isn't known."""
+        return f"https://t.me/{self.bot}?start={PREFIX}{compact_code(code)}" if self.bot else None
+
+    def to_page(self, code: str) -> str | None:
+        """Return the address of the web page that checks the code, or None if there are no pages."""
+        return receipt_url(self.public_url, compact_code(code)) if self.public_url else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """The verification code of a completed order, and its hash. Receipts of deleted users have no code."""
+
+    reference: str
+    code: str = field(repr=False)
+    code_hash: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SentOrder:
+    """A completed order, and the code of its receipt."""
+
+    order: Order
+    code: str = field(repr=False)

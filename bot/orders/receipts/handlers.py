@@ -21,9 +21,7 @@ from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Menu, Routes
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.buttons import OrderAction, OrderButton
 from bot.orders.order import Order
-from bot.orders.receipts.codes import is_written_code
-from bot.orders.receipts.links import PREFIX, ReceiptLinks
-from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.codes import PREFIX, Receipt, ReceiptLinks, is_written_code
 from bot.orders.receipts.off_loop import render_receipt_off_loop
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.receipts.service import ReceiptService
@@ -31,7 +29,7 @@ from bot.orders.receipts.wrong_codes import TooManyWrongCodes
 from bot.settlement.steps import COMPLETED
 from bot.users import questions
 from bot.users.repository import UserRepository
-from bot.users.screens.buttons import send_row
+from bot.users.screens.start import send_row
 from bot.users.session import SESSION, Session, as_handler, current_session
 
 QUESTION: Final = "verify"

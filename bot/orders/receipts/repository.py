@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from sqlalchemy import select
 
 from bot.infra.db.repository import Repository
-from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.codes import Receipt
 from bot.orders.tables import receipts
 
 

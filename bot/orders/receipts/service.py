@@ -8,8 +8,7 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
-from bot.orders.receipts.codes import code_hash, new_code, read_code
-from bot.orders.receipts.model import Receipt, SentOrder
+from bot.orders.receipts.codes import Receipt, SentOrder, code_hash, new_code, read_code
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
 from bot.orders.receipts.wrong_codes import USUAL_LIMITS, WrongCodeLimits

@@ -22,9 +22,9 @@ from bot.orders.screens.formatting import (
     order_button,
     repeat_button,
 )
-from bot.rates.quote import price_drift_percent
+from bot.rates.model import price_drift_percent
 from bot.recipients.formatting import format_method, group_digits
-from bot.users.screens.buttons import send_row
+from bot.users.screens.start import send_row
 
 REASON_SHOWN = 200
 

@@ -5,6 +5,7 @@ below the order if the message asks about one, and in place of any other answer.
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -17,11 +18,31 @@ from bot.orders.order import Order, OrderStatus
 from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import StatusMessages
 from bot.orders.status_questions import screens
-from bot.orders.status_questions.invoices import find_invoice, is_payee
 from bot.orders.status_questions.reading import asks_about_order, list_mentions
 from bot.payments import bolt11
 from bot.staff.staff_chat import SupportContacts
 from bot.users.session import Session
+
+_INVOICE: Final = re.compile(r"(?<![a-z0-9])ln(?:bc|tb|sb)[a-z0-9]{40,}", re.IGNORECASE)
+"""All networks, also "lnbcrt" and "lntbs". The first part of an invoice is enough to know that it is one."""
+
+_PAYEE: Final = re.compile(
+    r"(?:lightning:|₿)?(?:lnurl1[a-z0-9]{20,}|lno1[a-z0-9]{20,}|[a-z0-9._+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24})",
+    re.IGNORECASE | re.ASCII,
+)
+"""LNURL, a BOLT12 offer, or a Lightning Address."""
+
+
+def find_invoice(text: str) -> str | None:
+    """Return the first invoice in `text` in lower case, perhaps cut off or damaged, or None."""
+    found = _INVOICE.search(text)
+    return found[0].lower() if found else None
+
+
+def is_payee(text: str) -> bool:
+    """Return whether `text` is an LNURL, a Lightning Address or an offer, and nothing else."""
+    return _PAYEE.fullmatch(text.strip()) is not None
+
 
 UNREAD: Final = "unread"
 """Under this name the chat records that a picture was answered, like the press of a button."""

@@ -12,11 +12,10 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.log_context import bind_fields
 from bot.infra.workers import run_each
-from bot.orders.events import OrderProblem
 from bot.orders.evidence import add_evidence
 from bot.orders.notification_kinds import OrderNotification
 from bot.orders.notification_queue import queue_order_notifications
-from bot.orders.order import EventNote, Order, Phase, is_late_payment, mark_overdue
+from bot.orders.order import EventNote, Order, OrderProblem, Phase, is_late_payment, mark_overdue
 from bot.orders.poll_intervals import LONGEST_INTERVAL, next_poll_at
 from bot.orders.repository import OrderRepository, TrackedOrder
 from bot.orders.rules import OrderRules

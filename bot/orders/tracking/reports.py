@@ -11,10 +11,9 @@ from prometheus_client import Histogram
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.events import OrderProblem
 from bot.orders.notification_kinds import OrderNotification, OrderWarning
 from bot.orders.notification_queue import ALARM_OF, operator_notifications, queue_order_notifications
-from bot.orders.order import EventNote, Failure, Order, Phase, advance, expire
+from bot.orders.order import EventNote, Failure, Order, OrderProblem, Phase, advance, expire
 from bot.orders.poll_intervals import next_poll_at
 from bot.orders.preferences import DeliveryMode, delivery_mode, step_notification
 from bot.orders.receipts.service import create_receipt

@@ -19,10 +19,10 @@ from bot.orders.feature import Orders
 from bot.orders.order import Order
 from bot.orders.payer import Payer, payer_in_chat
 from bot.orders.placement.service import MethodVanished
+from bot.payment_requests.buttons import REASONS, PayAction, PayButton
 from bot.payment_requests.links import START_PATTERN, read_token
 from bot.payment_requests.model import PaymentRequest
 from bot.payment_requests.paying import screens
-from bot.payment_requests.paying.buttons import REASONS, PayAction, PayButton
 from bot.payment_requests.paying.service import Confirmation, NotPayable, PayService
 from bot.payment_requests.reports import ReportService
 from bot.settlement.model import SettlementFailure

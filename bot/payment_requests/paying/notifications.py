@@ -15,10 +15,9 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.follow_ups import FinalResult, FollowUp
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, format_subject
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.events import OrderProblem
 from bot.orders.missed_messages import record_missed
 from bot.orders.missed_order_repository import LINK, MissedOrder
-from bot.orders.order import Failure, Order
+from bot.orders.order import Failure, Order, OrderProblem
 from bot.payment_requests.model import ClosedBy, PaymentRequest
 from bot.payment_requests.paying import screens
 from bot.payment_requests.repository import PaymentRequestRepository

@@ -12,15 +12,15 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.screens.formatting import format_channel, format_price
+from bot.payment_requests.buttons import REASONS, PayAction, PayButton
 from bot.payment_requests.model import PaymentRequest, RequestState
-from bot.payment_requests.paying.buttons import REASONS, PayAction, PayButton
 from bot.payment_requests.screens.formatting import format_note
 from bot.payments.tokens import LIGHTNING
-from bot.rates.quote import Estimate
+from bot.rates.model import Estimate
 from bot.recipients.formatting import format_destination, format_full_method, format_method
 from bot.recipients.matching import mask_number
-from bot.users.screens.buttons import send_row
 from bot.users.screens.phrase import SHOW as SHOW_PHRASE
+from bot.users.screens.start import send_row
 
 COLUMNS: Final = 2
 

@@ -4,9 +4,10 @@ A payer can open a link often, or press Confirm twice. All of that is one order.
 saves the intent, for one payer at a time. So is whether the link can still be paid.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from bot.core.money import Amount
 from bot.infra.db.errors import RowUnreadable
@@ -14,16 +15,47 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.orders.limits import DAY
 from bot.orders.notification_kinds import OrderNotification
-from bot.orders.order import Order
+from bot.orders.order import Order, OrderStatus
 from bot.orders.payer import Payer
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished, OrderService, PlaceOrder
 from bot.orders.repository import OrderRepository
 from bot.payment_requests.model import PaymentRequest, RequestState
-from bot.payment_requests.paying.model import find_unpaid
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.payments.tokens import LIGHTNING
-from bot.rates.quote import Estimate
+from bot.rates.model import Estimate, price_drift_percent
 from bot.settlement.model import OrderRequest
+
+PRICED = frozenset({OrderStatus.WAITING, OrderStatus.NEEDS_CONFIRMATION})
+"""The statuses of an order with a locked price. The price of the others isn't known yet."""
+
+
+def find_unpaid(
+    orders: Iterable[Order], *, origin: str, idr: int, sats: int, now: datetime, drift_percent: Decimal
+) -> Order | None:
+    """Return the newest of a payer's orders from this link that takes the place of another one of `idr` rupiah.
+
+    It asks for the same sum, and may still be paid, or may have been created. A locked price must be about `sats`, the
+    price of the sum now.
+    """
+    return next(
+        (
+            order
+            for order in sorted(orders, key=lambda each: each.created_at, reverse=True)
+            if order.origin == origin
+            and order.amount == Amount("IDR", idr)
+            and order.blocks_another(now)
+            and _is_price_kept(order, idr, sats, now, drift_percent)
+        ),
+        None,
+    )
+
+
+def _is_price_kept(order: Order, idr: int, sats: int, now: datetime, drift_percent: Decimal) -> bool:
+    if order.status(now) not in PRICED:
+        return True
+    locked_sats, locked_idr = order.last_price
+    drift = price_drift_percent(expected_sats=sats, expected_idr=idr, sats=locked_sats, idr=locked_idr)
+    return abs(drift) <= drift_percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

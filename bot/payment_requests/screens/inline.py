@@ -7,7 +7,7 @@ from bot.payment_requests.links import make_link
 from bot.payment_requests.model import PaymentRequest
 from bot.payment_requests.screens.formatting import format_note, format_sum
 from bot.payments.tokens import LIGHTNING_WALLETS
-from bot.rates.quote import Estimate
+from bot.rates.model import Estimate
 from bot.recipients.formatting import format_destination
 
 

@@ -13,8 +13,10 @@ from bot.payment_requests.model import MAX_NOTE_LENGTH, PaymentRequest, RequestS
 from bot.payment_requests.screens.ask import DAYS, format_days, format_end
 from bot.payment_requests.screens.card import format_query
 from bot.payment_requests.screens.formatting import format_line, format_note, format_state, format_sum, format_uses
+from bot.recipients.buttons import RecipientAction, RecipientButton
 from bot.recipients.formatting import format_full_method
 from bot.recipients.matching import mask_number
+from bot.recipients.model import SavedRecipient
 
 PAGE_SIZE: Final = 8
 
@@ -163,3 +165,10 @@ def _button(
     t: Translator, request: PaymentRequest, label: str, action: RequestAction, style: Style | None = None
 ) -> Button:
     return Button(t.plain(label), data=RequestButton(request.id, action).pack(), style=style)
+
+
+def make_recipient_button(t: Translator, recipient: SavedRecipient) -> Button:
+    """Return the button that begins a request to this account."""
+    return Button(
+        t.plain("payment_requests.button.ask_here"), data=RecipientButton(recipient.id, RecipientAction.ASK).pack()
+    )

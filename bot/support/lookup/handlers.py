@@ -18,9 +18,8 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.settlement.model import SettlementFailure
 from bot.support.buttons import LookupButton, LookupPage
-from bot.support.lookup.button_queries import format_page, format_search, parse_page, parse_search
 from bot.support.lookup.model import PAGE_SIZE, OrderFilter, Page, parse_user_id
-from bot.support.lookup.query import ParsedQuery
+from bot.support.lookup.query import ParsedQuery, format_page, format_search, parse_page, parse_search
 from bot.support.lookup.screens import evidence as evidence_screens
 from bot.support.lookup.screens import orders as order_screens
 from bot.support.lookup.screens import service_orders as service_screens

@@ -6,7 +6,7 @@ from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.recipients.formatting import format_full_method
 from bot.support.buttons import RevealAction, RevealButton
-from bot.support.order_line import format_subject_line
+from bot.support.lookup.screens.orders import format_subject_line
 from bot.support.reveal.model import Reason, Reveal
 from bot.support.service_orders import MARK, ServiceOrder, Subject
 from bot.users.model import User

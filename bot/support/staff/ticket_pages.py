@@ -3,15 +3,42 @@
 from datetime import datetime
 
 from bot.infra.db.database import Database
+from bot.infra.telegram.ui.reader import Reader
+from bot.infra.telegram.ui.screen import Button, Screen
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
+from bot.support.buttons import LookupButton, LookupPage, StaffTicketAction, StaffTicketButton
 from bot.support.cases.reader import Case, read_case
+from bot.support.cases.screens.case import user_row
 from bot.support.notification_queue import ticket_subject
+from bot.support.notifications.screens import card as card_screens
 from bot.support.staff.messages import TicketMessages
-from bot.support.staff.screens.ticket_page import HERE, show_ticket
 from bot.support.staff.session import StaffSession
 from bot.support.ticket import Ticket
 from bot.support.tickets.bot_message_repository import BotMessageRepository
+
+HERE = "here"
+"""The argument of a button that shows the ticket's page in place of the pressed message."""
+
+
+def show_ticket(reader: Reader, ticket: Ticket, case: Case, *, link: str | None) -> Screen:
+    """Return a ticket's page, with buttons to its order and its user. `link` opens the ticket in the staff's group."""
+    t = reader.t
+    card = card_screens.show_card(reader, ticket, case)
+    ways = (
+        *(
+            [Button(case.order.reference, data=LookupButton(LookupPage.ORDER, case.order.reference).pack())]
+            if case.order
+            else []
+        ),
+        *user_row(t, case.user_id),
+    )
+    there = (Button(t.plain("support.lookup.go_there"), url=link),) if link else ()
+    refresh = Button(
+        t.plain("orders.button.refresh"), data=StaffTicketButton(ticket.reference, StaffTicketAction.SHOW, HERE).pack()
+    )
+    rows = [row for row in (*card.keyboard, there, (*ways, refresh)) if row]
+    return Screen(card.text, tuple(rows))
 
 
 class TicketPages:

@@ -13,8 +13,7 @@ import structlog
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Queue, format_mark
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.events import OrderProblem
-from bot.orders.order import Order
+from bot.orders.order import Order, OrderProblem
 from bot.settlement.steps import COMPLETED
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository

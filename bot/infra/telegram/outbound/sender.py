@@ -10,6 +10,9 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
 from telegram import (
+    CopyTextButton,
+    InlineKeyboardButton,
+    InlineKeyboardMarkup,
     InlineQueryResultArticle,
     InlineQueryResultsButton,
     InputMediaDocument,
@@ -39,11 +42,29 @@ from bot.infra.telegram.outcomes import (
     to_outcome,
 )
 from bot.infra.telegram.ui.inline import MAX_RESULTS, InlineAnswer, InlineResult
-from bot.infra.telegram.ui.keyboards import render_keyboard
-from bot.infra.telegram.ui.screen import Keyboard
+from bot.infra.telegram.ui.screen import Button, Keyboard
 
 if TYPE_CHECKING:
     from telegram import ForumTopic
+
+
+def render_keyboard(keyboard: Keyboard) -> InlineKeyboardMarkup | None:
+    """Return python-telegram-bot's inline keyboard, or None if there are no buttons."""
+    if not keyboard:
+        return None
+    return InlineKeyboardMarkup([[render_button(button) for button in row] for row in keyboard])
+
+
+def render_button(button: Button) -> InlineKeyboardButton:
+    """Return one button. An unset `style` isn't sent, because older servers don't know the field."""
+    return InlineKeyboardButton(
+        button.label,
+        callback_data=button.data,
+        url=button.url,
+        copy_text=None if button.copy is None else CopyTextButton(button.copy),
+        switch_inline_query=button.inline,
+        style=button.style,
+    )
 
 
 __all__ = [

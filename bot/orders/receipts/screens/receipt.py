@@ -10,8 +10,7 @@ from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.buttons import OrderAction
 from bot.orders.order import Order
 from bot.orders.page_url import form_address
-from bot.orders.receipts.links import ReceiptLinks
-from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.codes import Receipt, ReceiptLinks
 from bot.orders.receipts.picture import ReceiptFacts
 from bot.orders.screens.formatting import format_order_line, order_button, repeat_button
 from bot.payments.erc681 import format_token_amount

@@ -18,7 +18,7 @@ from bot.orders.screens.formatting import format_order_line
 from bot.payments.tokens import ARBITRUM
 from bot.recipients.holders import mask_name
 from bot.support.buttons import LookupButton, LookupPage
-from bot.support.order_line import format_service_order_line
+from bot.support.lookup.screens.orders import format_service_order_line
 from bot.support.service_orders import ServiceOrder
 
 ON_ARBITRUM: Final = {

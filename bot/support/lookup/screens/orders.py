@@ -8,7 +8,7 @@ from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
-from bot.orders.screens.formatting import format_payer
+from bot.orders.screens.formatting import format_order_line, format_payer
 from bot.orders.screens.open_orders import staff_status_key, status_emoji
 from bot.recipients.formatting import format_destination, format_method
 from bot.settlement.model import PayoutMethod
@@ -17,6 +17,18 @@ from bot.support.cases.reader import Case
 from bot.support.cases.screens import case as case_screens
 from bot.support.cases.screens.case import evidence_button, reveal_button, user_row
 from bot.support.lookup.model import PAGE_SIZE, OrderFilter, Page
+from bot.support.service_orders import ServiceOrder, Subject
+
+
+def format_subject_line(t: Translator, subject: Subject) -> Html:
+    """Return the line of an order."""
+    return format_service_order_line(t, subject) if isinstance(subject, ServiceOrder) else format_order_line(t, subject)
+
+
+def format_service_order_line(t: Translator, order: ServiceOrder) -> Html:
+    """Return the line of an order that only the service knows. It doesn't need the record."""
+    return t("support.service_order.line", id=order.service_id)
+
 
 COLUMNS = 3
 SHOWN_DIGITS = 4

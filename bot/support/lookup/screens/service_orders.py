@@ -18,8 +18,7 @@ from bot.settlement.model import KeyRefused, OrderNotFound, OrderReport, Settlem
 from bot.settlement.steps import FAILED, STEP_OF_STATE, OrderStep
 from bot.support.buttons import LookupButton, LookupPage
 from bot.support.cases.screens.case import reveal_button
-from bot.support.lookup.screens.orders import COLUMNS, order_buttons
-from bot.support.order_line import format_service_order_line
+from bot.support.lookup.screens.orders import COLUMNS, format_service_order_line, order_buttons
 from bot.support.service_orders import ServiceOrder
 
 STATUS_KEYS = {

@@ -9,8 +9,8 @@ from bot.orders.order import Order
 from bot.support.buttons import LookupButton, LookupPage, StaffTicketAction, StaffTicketButton
 from bot.support.cases.screens import case as case_screens
 from bot.support.cases.screens.case import user_row
-from bot.support.lookup.button_queries import format_page
 from bot.support.lookup.model import Page, TicketPage
+from bot.support.lookup.query import format_page
 from bot.support.lookup.screens.orders import COLUMNS, GetPageData, page_buttons
 from bot.support.model import TicketFilter
 from bot.support.ticket import Ticket

@@ -10,8 +10,8 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.support.buttons import LookupButton, LookupPage, StaffTicketAction, StaffTicketButton
 from bot.support.cases.screens import case as case_screens
 from bot.support.cases.screens.draft import format_draft
-from bot.support.lookup.button_queries import format_page
 from bot.support.lookup.model import UserOverview
+from bot.support.lookup.query import format_page
 from bot.support.lookup.screens import orders as staff_lookup
 from bot.users.model import User
 

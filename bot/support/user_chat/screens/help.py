@@ -19,7 +19,7 @@ from bot.support.user_chat.buttons import HelpButton, HelpPage, NewTicketButton,
 from bot.support.user_chat.screens.question import format_contact, format_other_contact
 from bot.users.provider import UNNAMED, Provider, format_provider
 from bot.users.screens import phrase
-from bot.users.screens.buttons import send_row
+from bot.users.screens.start import send_row
 
 TOPICS: Final = (HelpPage.COST, HelpPage.TIME, HelpPage.LIGHTNING, HelpPage.TROUBLE)
 """The pages behind the first one."""
