@@ -1,12 +1,13 @@
 """Messages about requests: the QR picture to forward, reports for operators, and what an operator has closed."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from bot.infra.db.errors import RowUnreadable
-from bot.infra.drawing.off_loop import draw_off_loop
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, format_mark, format_subject
 from bot.infra.outbox.rendering import delivery_outcome, with_repeat_note
 from bot.infra.telegram.outbound.sender import Invalid
@@ -16,6 +17,8 @@ from bot.payment_requests.model import PaymentRequest, new_id
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.payment_requests.screens import card, reports
 from bot.users.readers import RenderContext, Renderer
+
+_RENDERER: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="card")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +91,9 @@ def closed_notification(
 
 
 def _draw_card(facts: CardFacts) -> bytes:
-    from bot.payment_requests.card_drawing import draw_card  # noqa: PLC0415  see infra.drawing.off_loop
+    from bot.payment_requests.card_drawing import draw_card  # noqa: PLC0415  as for charts
 
     return draw_card(facts)
-
-
-draw_card_off_loop = draw_off_loop("card", _draw_card)
 
 
 async def render_card(notification: Notification[RequestPayload], context: RenderContext) -> DeliveryOutcome:
@@ -109,7 +109,8 @@ async def render_card(notification: Notification[RequestPayload], context: Rende
         return Sent()
     bot = context.messenger
     screen = card.show_card(context.t, request, bot.username, inline=bot.has_inline_mode)
-    png = await draw_card_off_loop(card.build_facts(context.t, request, bot.username))
+    facts = card.build_facts(context.t, request, bot.username)
+    png = await asyncio.get_running_loop().run_in_executor(_RENDERER, _draw_card, facts)
     text = with_repeat_note(notification, context.t, screen.text)
     sent = await bot.send_photo(notification.chat_id, png, text, screen.keyboard, priority="money")
     if isinstance(sent, Invalid):
