@@ -1,8 +1,8 @@
 """What in a line makes its number or its sum a question, and what tears its name apart."""
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Final
 
@@ -58,31 +58,37 @@ _LETTERS_THEN_SCALE: Final = re.compile(r"[lIOoSB]+(?i:rb|rbu|ribu|jt|jta|juta)"
 
 
 @dataclass(slots=True, kw_only=True)
-class Findings:
+class Line:
     """What was found in a line so far.
 
     - `asides`, `counts`: digits that are neither number nor sum. A count makes the sum a question.
-    - `strays`: digits and money words that belong to nothing.
+    - `strays`: digits and money words that belong to nothing. `unclear`: those of every destination.
     - `known`: numbers of someone else, which make nothing uncertain.
-    - `free`: for each token, whether it can be of a name. `named`: those of destinations.
+    - `free`: for each token, whether it can be of a name.
     """
 
     tokens: Sequence[Token]
     asides: set[int]
+    unclear: set[int]
     counts: set[int]
     foreign: Foreign
-    method: PayoutMethod | None
+    runs: Sequence[range]
     free: Sequence[bool]
-    named: Collection[int]
+    destinations: Sequence[Destination]
+    method: PayoutMethod | None = None
     strays: set[int] = field(default_factory=set)
     known: set[int] = field(default_factory=set)
     numbers: list[Number] = field(default_factory=list)
     sums: list[Sum] = field(default_factory=list)
 
+    def for_method(self, method: PayoutMethod | None) -> "Line":
+        """Return the line before its numbers and sums are read for this destination."""
+        return replace(self, method=method, strays=set(self.unclear), known=set(), numbers=[], sums=[])
+
     @property
-    def sure_sums(self) -> set[int]:
-        """The places of sums that are no question."""
-        return {place for each in self.sums if isinstance(each.value, Amount) for place in each.places}
+    def named(self) -> set[int]:
+        """The places of words that name a destination."""
+        return {place for each in self.destinations for place in range(each.start, each.stop)}
 
     @property
     def of_sums(self) -> set[int]:
@@ -140,7 +146,7 @@ def is_close(token: Token) -> bool:
 # The number.
 
 
-def has_rival(line: Findings, number: Number) -> bool:
+def has_rival(line: Line, number: Number) -> bool:
     """Return whether the line may mean another number than `number`, or more digits than it has.
 
     It is the number only if all other digits of the line belong to something that is certain, and nothing touches it.
@@ -151,7 +157,7 @@ def has_rival(line: Findings, number: Number) -> bool:
     return bool(others) or is_cut or _is_of_else(line, number) or _may_hold_sum(line, number)
 
 
-def _is_loose(line: Findings, number: Number, place: int) -> bool:
+def _is_loose(line: Line, number: Number, place: int) -> bool:
     """Return whether the token has digits that may be of the number.
 
     A question about a sum keeps its own digits, unless the number would be as usual with them. A code keeps its own,
@@ -185,12 +191,12 @@ def _has_digits(token: Token) -> bool:
     return bool(token.digits) or (token.text.isnumeric() and kind_of(token) == ".")
 
 
-def has_unit(line: Findings, found: Sum) -> bool:
+def has_unit(line: Line, found: Sum) -> bool:
     """Return whether a sum is more than digits."""
     return any(kind_of(line.tokens[place]) not in DIGITS for place in found.places)
 
 
-def _is_of_else(line: Findings, number: Number) -> bool:
+def _is_of_else(line: Line, number: Number) -> bool:
     """Return whether a word or a code beside the number may own it, or its first or last digits."""
     start, stop = number.places.start, number.places.stop
     labels = line.labels(start)
@@ -211,14 +217,14 @@ def _is_of_else(line: Findings, number: Number) -> bool:
     return is_like or (behind is not None and _LOOKALIKE.fullmatch(behind.text) is not None and not is_name)
 
 
-def _is_number_of_else(line: Findings, place: int) -> bool:
+def _is_number_of_else(line: Line, place: int) -> bool:
     """Return whether these are digits of a time, a code or a count."""
     token = line.get(place)
     is_else = token is not None and token.digits != "" and place in line.asides | line.counts
     return is_else and not is_numbered_name(line.tokens, place)
 
 
-def _may_hold_sum(line: Findings, number: Number) -> bool:
+def _may_hold_sum(line: Line, number: Number) -> bool:
     """Return whether a piece of it may be the sum, because the line has no other."""
     tokens = line.tokens[number.places.start : number.places.stop]
     return len(tokens) > 1 and not line.sums and any(map(may_be_sum_too, tokens))
@@ -227,7 +233,7 @@ def _may_hold_sum(line: Findings, number: Number) -> bool:
 # The sum.
 
 
-def is_sum_doubtful(line: Findings, *, is_number_doubtful: bool) -> bool:
+def is_sum_doubtful(line: Line, *, is_number_doubtful: bool) -> bool:
     """Return whether something in the line may change the sum, or say how often it is meant.
 
     It is sure only if no word or sign changes a sum, no digits are left over, and what touches it can't be a piece of
@@ -248,7 +254,7 @@ def is_sum_doubtful(line: Findings, *, is_number_doubtful: bool) -> bool:
     )
 
 
-def _is_cut(line: Findings, places: range) -> bool:
+def _is_cut(line: Line, places: range) -> bool:
     """Return whether other digits follow its own, or only marks without spaces are around it."""
     joints = [token for at in (places.start, places.stop) if (token := line.get(at)) is not None]
     behind = line.get(places.stop)
@@ -256,7 +262,7 @@ def _is_cut(line: Findings, places: range) -> bool:
     return goes_on or any(is_close(token) and not token.joined for token in joints)
 
 
-def _is_begun_before(line: Findings, places: range) -> bool:
+def _is_begun_before(line: Line, places: range) -> bool:
     """Return whether the words before may hold its first digits, own them, or say that it isn't meant."""
     start = places.start
     first, before = line.tokens[start], line.get(start - 1)
@@ -278,7 +284,7 @@ def _is_begun_before(line: Findings, places: range) -> bool:
     return line.is_torn(start) or is_piece
 
 
-def _goes_on_behind(line: Findings, places: range) -> bool:
+def _goes_on_behind(line: Line, places: range) -> bool:
     """Return whether what is behind may hold its last digits or its unit, or say how many of them are meant."""
     last, behind, after = line.tokens[places.stop - 1], line.get(places.stop), line.get(places.stop + 1)
     if _ABOUT_SIGN.search(last.tail if behind is None else behind.gap):
@@ -298,7 +304,7 @@ def _goes_on_behind(line: Findings, places: range) -> bool:
     return line.is_torn(places.stop) or is_piece
 
 
-def _is_short_aside(line: Findings, place: int) -> bool:
+def _is_short_aside(line: Line, place: int) -> bool:
     return place in line.asides and 0 < len(line.tokens[place].digits) < WHOLE_NUMBER
 
 
@@ -316,7 +322,7 @@ def _letters(tokens: Sequence[Token]) -> str:
     return "".join(letter for token in tokens for letter in token.folded if letter.isalpha())
 
 
-def _ends_with_initial(line: Findings, places: range) -> bool:
+def _ends_with_initial(line: Line, places: range) -> bool:
     """Return whether its last word is a single letter, which may begin the next name: "5 m ali"."""
     last = line.tokens[places.stop - 1]
     return last.folded in INITIALS and last.gap != ""
@@ -325,15 +331,16 @@ def _ends_with_initial(line: Findings, places: range) -> bool:
 # The name.
 
 
-def find_torn(line: Findings, places: Sequence[Destination]) -> set[int]:
+def find_torn(line: Line) -> set[int]:
     """Return the places next to a word that may be the rest of a name.
 
     Such a word is another bank, a month, the letter at the end of a sum, a broken unit, or digits of nothing.
     """
     doubtful = [
         each
-        for each in places
-        if (line.method is None and not each.is_certain) or (len(places) > 1 and may_be_name(line.tokens, each))
+        for each in line.destinations
+        if (line.method is None and not each.is_certain)
+        or (len(line.destinations) > 1 and may_be_name(line.tokens, each))
     ]
     odd = line.strays | line.counts | {place for each in line.sums if each.is_bare for place in each.places}
     torn = {at for each in doubtful for at in (each.start - 1, each.stop)} | {at + 1 for at in odd}

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from bot.checkout.parser.asides import find_asides, find_foreign, is_count, is_numbered_name
-from bot.checkout.parser.doubts import Findings, find_torn, has_rival, has_unit, is_sum_doubtful
+from bot.checkout.parser.doubts import Line, find_torn, has_rival, has_unit, is_sum_doubtful
 from bot.checkout.parser.names import (
     Destination,
     find_destinations,
@@ -128,8 +128,8 @@ def read_words(tokens: Sequence[Token], methods: Sequence[PayoutMethod]) -> OneL
     """Return what `tokens`, already cut out of a line, say of an order."""
     if len(tokens) > _MOST_WORDS:
         return OneLine(leftover=tuple(token.text for token in tokens[:_MOST_SHOWN]))
-    line = _Line(tokens, methods)
-    method, candidates = _choose_method(line.places)
+    line = _find_parts(tokens, methods)
+    method, candidates = _choose_method(line.destinations)
     parts = _Parts(line, method, candidates)
     if not parts.confirms_destination:
         # Nothing confirms the destination's name, so it is offered as a choice.
@@ -162,22 +162,29 @@ def _choose_method(places: Sequence[Destination]) -> tuple[PayoutMethod | None, 
     return None, meant[:MAX_CANDIDATES]
 
 
-class _Line:
-    """The tokens of a line: what names the destination, and what is neither the order's number nor its sum."""
-
-    def __init__(self, tokens: Sequence[Token], methods: Sequence[PayoutMethod]) -> None:
-        self.tokens = tokens
-        self.asides, self.unclear = find_asides(tokens)
-        self.counts = {at for at in range(len(tokens)) if at not in self.asides and is_count(tokens, at)}
-        self.foreign = find_foreign(tokens, self.asides)
-        taken = self.asides | self.unclear | self.counts | self.foreign.places
-        self.runs = list(find_runs(tokens, taken))
-        taken |= {place for run in self.runs for place in run}
-        taken |= _broken_units(tokens)
-        self.free = [place not in taken and _is_word(tokens, place) for place in range(len(tokens))]
-        self.places = find_destinations(tokens, self.free, methods)
-        for each in self.places:
-            self.free[each.start : each.stop] = [False] * (each.stop - each.start)
+def _find_parts(tokens: Sequence[Token], methods: Sequence[PayoutMethod]) -> Line:
+    """Return what names the destination, and what is neither the order's number nor its sum."""
+    asides, unclear = find_asides(tokens)
+    counts = {at for at in range(len(tokens)) if at not in asides and is_count(tokens, at)}
+    foreign = find_foreign(tokens, asides)
+    taken = asides | unclear | counts | foreign.places
+    runs = list(find_runs(tokens, taken))
+    taken |= {place for run in runs for place in run} | _broken_units(tokens)
+    free = [place not in taken and _is_word(tokens, place) for place in range(len(tokens))]
+    destinations = find_destinations(tokens, free, methods)
+    for each in destinations:
+        free[each.start : each.stop] = [False] * (each.stop - each.start)
+    unclear |= {at for at, token in enumerate(tokens) if token.text.isnumeric() and kind_of(token) == "."}  # "²"
+    return Line(
+        tokens=tokens,
+        asides=asides,
+        unclear=unclear,
+        counts=counts,
+        foreign=foreign,
+        runs=runs,
+        free=free,
+        destinations=destinations,
+    )
 
 
 def _is_word(tokens: Sequence[Token], place: int) -> bool:
@@ -217,18 +224,9 @@ class _Decided:
 class _Parts:
     """The parts of a line for one destination, or for none yet."""
 
-    def __init__(self, line: _Line, method: PayoutMethod | None, candidates: Sequence[PayoutMethod]) -> None:
-        self._line, self._tokens, self._method, self._candidates = line, line.tokens, method, tuple(candidates)
-        self._found = Findings(
-            tokens=line.tokens,
-            asides=line.asides,
-            counts=line.counts,
-            foreign=line.foreign,
-            method=method,
-            free=line.free,
-            named={at for each in line.places for at in range(each.start, each.stop)},
-            strays=line.unclear | {at for at, token in enumerate(line.tokens) if _is_numeral(token)},
-        )
+    def __init__(self, line: Line, method: PayoutMethod | None, candidates: Sequence[PayoutMethod]) -> None:
+        self._found, self._tokens = line.for_method(method), line.tokens
+        self._method, self._candidates = method, tuple(candidates)
         self._guesses, self._guessed, self._apart = list[Ambiguous](), list[range](), list[Token]()
         self._has_bank = any(each.kind == BANK for each in ((method,) if method else candidates))
         for places in line.runs:
@@ -236,7 +234,7 @@ class _Parts:
         self._drop_bare_sums()
         self._doubt_sums_beside_numbers()
         self._number = self._decide_number()
-        self._name = find_name(self._tokens, line.free, find_torn(self._found, line.places))
+        self._name = find_name(self._tokens, line.free, find_torn(self._found))
 
     def _read_run(self, run: Run) -> None:
         """Sort the tokens of a run into numbers, sums, and what can't be read."""
@@ -355,7 +353,7 @@ class _Parts:
         A misspelt name needs a number that is usual for that bank. So does a name that is also a person's or a
         place's, if the number could be any bank's and the line names no other holder.
         """
-        places = self._line.places
+        places = self._found.destinations
         if any(is_destination_unclear(self._tokens, place) for place in places):
             return False
         if not all(place.is_certain for place in places):
@@ -383,7 +381,7 @@ class _Parts:
             number_remark=number.remark,
             amount=value if isinstance(value, Amount) else None,
             amount_readings=value.readings if isinstance(value, Ambiguous) else (),
-            amount_text="" if value is None or self._line.foreign.names_sum else self._text_of_sum(),
+            amount_text="" if value is None or found.foreign.names_sum else self._text_of_sum(),
             holder=name.holder,
             doubtful_holder=name.doubtful,
             rejections=tuple(each for each in rejections if each is not None),
@@ -423,11 +421,6 @@ class _Parts:
             for each in places
         )
         return " / ".join(dict.fromkeys(texts))
-
-
-def _is_numeral(token: Token) -> bool:
-    """Return whether this is a numeral that is no digit, such as "²"."""
-    return token.text.isnumeric() and kind_of(token) == "."
 
 
 def _as_labelled(run: Run, sums: Sequence[Sum]) -> list[Sum]:
