@@ -5,6 +5,9 @@ import re
 
 import pytest
 
+from bot.checkout.handlers import DraftHandlers
+from bot.infra.db.errors import StoreDown
+from bot.users.session import Session
 from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import review_pattern, tap_change
@@ -37,6 +40,23 @@ async def at_amount(shared_system: System, bank: str = "bca", number: str = "123
     await user.taps(label("checkout.holder.skip"))
     await user.sees(like("checkout.amount.ask"))
     return user
+
+
+async def test_an_answer_that_is_handled_again_after_it_was_saved_answers_no_other_question(
+    shared_system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, show = await at_number(shared_system, "bca"), DraftHandlers.show
+    failures = iter([StoreDown("away")])
+
+    async def fail_once(handlers: DraftHandlers, session: Session, *, in_question: bool = False) -> None:
+        if session.user.id == user.id and (failure := next(failures, None)) is not None:
+            raise failure
+        await show(handlers, session, in_question=in_question)
+
+    monkeypatch.setattr(DraftHandlers, "show", fail_once)
+    await user.says("1234567890")
+    asked = await user.sees(like("checkout.holder.ask"))
+    assert not says(text_of(asked), "recipients.holder.not_a_name")
 
 
 async def test_a_typed_name_finds_the_right_destination(shared_system: System) -> None:
