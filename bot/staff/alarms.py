@@ -116,27 +116,21 @@ class AlarmService:
 
     async def _record_finding(self, finding: Finding, known: Alarm | None) -> bool:
         if finding.is_wrong and known is None:
-            return await self._raise(finding)
+            raised_at, facts = self._clock.now(), finding.facts
+            alarm = Alarm(kind=finding.kind, subject=finding.subject, facts=facts, raised_at=raised_at)
+            async with self._database.transaction() as tx:
+                return await raise_alarm(tx, alarm, self._operators)
         if known is None:
             return False
         if not finding.is_wrong:
-            return await self._clear(finding.kind, finding.subject)
+            async with self._database.transaction() as tx:
+                return await clear_alarm(tx, finding.kind, finding.subject, self._clock.now(), self._operators)
         # The facts can change, except the time since when the problem exists.
         facts = {**finding.facts, **{name: known.facts[name] for name in ("since",) if name in known.facts}}
         if known.facts != facts:
             async with self._database.transaction() as tx:
                 await AlarmRepository(tx).save(replace(known, facts=facts))
         return False
-
-    async def _raise(self, finding: Finding) -> bool:
-        now = self._clock.now()
-        alarm = Alarm(kind=finding.kind, subject=finding.subject, facts=finding.facts, raised_at=now)
-        async with self._database.transaction() as tx:
-            return await raise_alarm(tx, alarm, self._operators)
-
-    async def _clear(self, kind: AlarmKind, subject: str) -> bool:
-        async with self._database.transaction() as tx:
-            return await clear_alarm(tx, kind, subject, self._clock.now(), self._operators)
 
     def _is_any_due(self, alarms: Iterable[Alarm], now: datetime) -> bool:
         return any(now >= next_reminder(alarm, self._remind_after) for alarm in alarms)

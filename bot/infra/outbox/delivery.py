@@ -7,10 +7,11 @@ again and say so, because a missing message about money is worse than a repeated
 import asyncio
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextvars import Context, copy_context
+from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -156,13 +157,12 @@ class OutboxDelivery:
         self._log_fields = log_fields
         self._sleep = sleep
         self._in_use = Counter[Queue]()
-        self._marking = set[asyncio.Task[int]]()
         self._tasks: dict[int, asyncio.Task[bool]] = {}
         self._lease_of: dict[asyncio.Task[bool], ChatLease] = {}
         self._results: list[_Result] = []
         self._saving = asyncio.Lock()
         self._lacks_slots = False
-        self._context: Context | None = None
+        self._context = copy_context()
         self._errors: Counter[int] = Counter()
         self._given_up = set[str]()
         self._left = LeftNotifications(clock, is_alone=self._leases.is_alone)
@@ -235,12 +235,6 @@ class OutboxDelivery:
         ready = [each for each in fresh if each.chat_id in leases]
         if not ready:
             return 0
-        marking = asyncio.create_task(self._mark_ready(ready, leases), name="notifications-mark")
-        self._marking.add(marking)
-        marking.add_done_callback(self._marking.discard)
-        return await asyncio.shield(marking)
-
-    async def _mark_ready(self, ready: Sequence[StoredNotification], leases: Mapping[int, ChatLease]) -> int:
         async with self._database.transaction() as tx:
             return await self._mark(tx, [each for each in ready if each.id not in self._tasks], leases)
 
@@ -249,10 +243,8 @@ class OutboxDelivery:
 
         What has to wait, and what is in a chat of another process, is left to the next `start_due`.
         """
-        leases: dict[int, ChatLease] = {}
-        if self._context is not None and not self._is_closing:
-            held = {chat_id: self._leases.get(chat_id) for chat_id in chat_ids}
-            leases = {chat_id: lease for chat_id, lease in held.items() if lease is not None}
+        held = {} if self._is_closing else {chat_id: self._leases.get(chat_id) for chat_id in chat_ids}
+        leases = {chat_id: lease for chat_id, lease in held.items() if lease is not None}
         now, repository = self._clock.now(), OutboxRepository(tx, self._leases.owner)
         found = await repository.find_heads_in(leases, self._left.list_ids()) if leases else ()
         heads = [each for each in found if each.id not in self._tasks]
@@ -263,7 +255,7 @@ class OutboxDelivery:
     async def _mark(self, tx: Transaction, due: Sequence[StoredNotification], leases: Mapping[int, ChatLease]) -> int:
         """Mark notifications as being sent if there are slots for them, and start their tasks. Return how many."""
         free = {queue: max(count - self._in_use[queue], 0) for queue, count in SLOTS.items()}
-        started = [each for queue in self._queues for each in _of_queue(due, queue)[: free[queue]]]
+        started = [each for queue in free for each in islice((one for one in due if one.queue is queue), free[queue])]
         self._lacks_slots |= len(started) < len(due)
         if not started:
             return 0
@@ -288,7 +280,7 @@ class OutboxDelivery:
             self._deliver(notification, lease, marking),
             name=f"notification-{notification.id}",
             # Whatever work has queued it, it is sent as by the worker.
-            context=self._context.copy() if self._context else None,
+            context=self._context.copy(),
         )
         self._lease_of[task] = lease
         self._tasks[notification.id] = task
@@ -337,7 +329,7 @@ class OutboxDelivery:
     async def close(self, within: float) -> None:
         """Wait up to `within` seconds for running requests. The next start repeats the others as perhaps sent."""
         self._is_closing = True
-        await finish_tasks(lambda: [*self._marking, *self._tasks.values()], within)
+        await finish_tasks(self._tasks.values, within)
 
     def _on_task_done(self, notification: StoredNotification, task: asyncio.Task[bool]) -> None:
         self._in_use[notification.queue] -= 1
@@ -456,8 +448,18 @@ class OutboxDelivery:
             each.is_saved = True
 
     async def _save_alone(self, result: "_Result") -> None:
+        """Save an outcome. Try again until the database can be reached.
+
+        Only this process knows the message's id. Without it, an invoice can't be removed from the chat.
+        """
+
+        async def save(*, has_follow_up: bool = True) -> None:
+            async with self._database.transaction() as tx:
+                await self._record(tx, [result], has_follow_up=has_follow_up)
+
+        retry = partial(retry_forever, "save_delivery", retry_on=StoreDown, give_up_on=LASTING, sleep=self._sleep)
         try:
-            await self._save_until_done(result)
+            await retry(save)
         except LeaseLost:
             raise
         except Exception as error:  # noqa: BLE001  a failed follow-up must not repeat the message every minute
@@ -467,19 +469,7 @@ class OutboxDelivery:
                 error=type(error).__name__,
                 where=find_location(error),
             )
-            await self._save_until_done(result, has_follow_up=False)
-
-    async def _save_until_done(self, result: "_Result", *, has_follow_up: bool = True) -> None:
-        """Save an outcome. Try again until the database can be reached.
-
-        Only this process knows the message's id. Without it, an invoice can't be removed from the chat.
-        """
-
-        async def save() -> None:
-            async with self._database.transaction() as tx:
-                await self._record(tx, [result], has_follow_up=has_follow_up)
-
-        await retry_forever("save_delivery", save, retry_on=StoreDown, give_up_on=LASTING, sleep=self._sleep)
+            await retry(partial(save, has_follow_up=False))
 
     async def _record(self, tx: Transaction, results: Sequence["_Result"], *, has_follow_up: bool = True) -> None:
         """Save outcomes, and mark what follows in their chats, which saves a transaction and a search."""
@@ -604,10 +594,6 @@ class OutboxDelivery:
         # Each with its own fields, because the messages of a chat can be about several orders.
         with bind_fields(**self._describe(notification)):
             log.info("message_undeliverable", reason=reason)
-
-
-def _of_queue(notifications: Sequence[StoredNotification], queue: Queue) -> Sequence[StoredNotification]:
-    return [notification for notification in notifications if notification.queue is queue]
 
 
 def _give_up_if_hopeless(notification: StoredNotification, outcome: DeliveryOutcome, now: datetime) -> DeliveryOutcome:
