@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from bot.checkout.draft import DraftStatus
 from bot.core.errors import Rejection
 from bot.core.money import MAX_SATS, Amount
 from bot.infra.db.errors import StoreDown
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notification_kinds import OrderNotification, OrderWarning
 from bot.orders.order import Phase
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.placement.submission import LIST_SECONDS
@@ -19,7 +20,7 @@ from bot.orders.repository import OrderRepository
 from bot.settlement.client.http import Timeouts
 from bot.settlement.client.transport import DELIVERED_WITHIN_SECONDS
 from bot.settlement.model import KeyRefused, OutOfReach, Quote, Refused, ServiceDown
-from tests.orders.order_system import EMMA, RULES, OrderSystem, place_unresolved
+from tests.orders.order_system import EMMA, OSCAR, RULES, OrderSystem, place_unresolved
 from tests.settlement.builders import BCA, BRI, GOPAY
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -33,6 +34,18 @@ async def test_a_confirmed_draft_becomes_an_order_whose_invoice_is_shown(
     assert system.sender.kinds() == [OrderNotification.INVOICE]
     assert system.sender.payment_requests() == [service.records["svc-1"].bolt11]
     assert order.expires_at == system.clock.now() + service.expiry
+
+
+@pytest.mark.parametrize("wrong", [{"sats": 14_707}, {"idr": 249_999}, {"idr": 250_001}, {"bolt11": None}])
+async def test_what_is_not_as_agreed_is_never_shown_and_staff_are_alarmed(
+    system: OrderSystem, service: FakeSettlement, wrong: dict[str, Any]
+) -> None:
+    service.answers.append(wrong)
+    order = await system.place()
+    await system.deliver()
+    assert (order.phase, order.bolt11) == (Phase.ABANDONED, None)
+    assert system.sender.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
+    assert system.sender.kinds(OSCAR) == [OrderWarning.BAD_INVOICE]
 
 
 async def test_a_second_tap_on_confirm_creates_no_second_order(system: OrderSystem, service: FakeSettlement) -> None:

@@ -76,9 +76,8 @@ def read_faults(word: str) -> list[Fault]:
 def run_tests(copy: Path, arguments: Sequence[str], seconds: float | None = None) -> str | None:
     """Return the test that failed in the copy, "" if none did, or None if the time was over."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    command, out, err = (*PYTEST, *arguments), subprocess.PIPE, subprocess.STDOUT
-    start = partial(subprocess.Popen[str], text=True, start_new_session=True)
-    with start(command, cwd=copy, env=environment, stdout=out, stderr=err) as pytest:
+    start = partial(subprocess.Popen[str], text=True, start_new_session=True, stderr=subprocess.STDOUT)
+    with start((*PYTEST, *arguments), cwd=copy, env=environment, stdout=subprocess.PIPE) as pytest:
         try:
             output, _ = pytest.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
