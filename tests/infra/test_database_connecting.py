@@ -132,9 +132,12 @@ async def test_a_reader_waits_for_another_process_in_a_thread(
         assert await reading == 0
 
 
-async def test_a_cancelled_read_ends_its_thread_and_the_next_one_works(store: Database) -> None:
-    started, ended = threading.Event(), threading.Event()
-    fetch = Reader._run_patiently
+@pytest.mark.parametrize("is_end_of_loop", [False, True])
+async def test_a_cancelled_read_ends_its_thread_and_the_next_one_works(
+    store: Database, *, is_end_of_loop: bool
+) -> None:
+    started, ended, closed = threading.Event(), threading.Event(), list[bool]()
+    fetch, close = Reader._run_patiently, Reader.close
 
     def note(self: Reader, *of: Any) -> Any:
         started.set()
@@ -143,18 +146,27 @@ async def test_a_cancelled_read_ends_its_thread_and_the_next_one_works(store: Da
         finally:
             ended.set()
 
+    def note_end(self: Reader) -> None:
+        closed.append(ended.is_set())
+        close(self)
+
     async def read() -> None:
         async with store.reading() as tx:
             await tx.connection.execute(ENDLESS)
 
     with pytest.MonkeyPatch.context() as patch, no_time_in_place():
         patch.setattr(Reader, "_run_patiently", note)
-        task = asyncio.create_task(read())
+        patch.setattr(Reader, "close", note_end)
+        known, task = asyncio.all_tasks(), asyncio.create_task(read())
         await asyncio.to_thread(started.wait)
-        task.cancel()
+        for each in asyncio.all_tasks() - known if is_end_of_loop else {task}:  # as `asyncio.run` does at its end
+            each.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
         assert await asyncio.to_thread(ended.wait, HANG_SECONDS)
+        while not closed:  # noqa: ASYNC110  a connection reports nothing
+            await asyncio.sleep(0.001)
+        assert closed == [True], "a connection that is closed under its thread ends the process"
     assert await count(store) == 0
 
 

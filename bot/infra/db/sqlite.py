@@ -214,7 +214,7 @@ class Reader(SQLiteConnection):
         self._raw.execute("PRAGMA temp_store=MEMORY")
         self._raw.set_progress_handler(self._is_over, STEPS_BETWEEN_CHECKS)
         self._until = inf  # a moment of `time.perf_counter`
-        self._in_thread: asyncio.Task[Result] | None = None
+        self._in_thread: asyncio.Future[Result] | None = None
 
     def begin(self) -> None:
         """Begin a transaction. It sees the state of the database at its first statement."""
@@ -247,7 +247,9 @@ class Reader(SQLiteConnection):
                 raise
         finally:
             self._until = inf
-        self._in_thread = asyncio.create_task(asyncio.to_thread(self._run_patiently, statement, parameters))
+        # Not a task: a loop that ends cancels its tasks, and then the connection was closed under the thread.
+        loop = asyncio.get_running_loop()
+        self._in_thread = loop.run_in_executor(None, self._run_patiently, statement, parameters)
         return await asyncio.shield(self._in_thread)
 
     def _run_patiently(self, statement: Executable, parameters: Values | None) -> Result:
@@ -262,7 +264,7 @@ class Reader(SQLiteConnection):
     def _is_over(self) -> bool:
         return time.perf_counter() > self._until
 
-    def _close_after(self, read: asyncio.Task[Any]) -> None:
+    def _close_after(self, read: asyncio.Future[Any]) -> None:
         if not read.cancelled():
             read.exception()  # nobody waits for it: the limit has interrupted the read
         self.close()
