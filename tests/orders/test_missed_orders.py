@@ -34,6 +34,7 @@ from tests.orders.crashes import Crash
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import TRANSLATIONS
 from tests.times import NOW, SECOND
+from tests.users.builders import a_user
 from tests.users.stored_data import delete_user
 
 EMMA, GROUP = 1001, -100_1
@@ -130,9 +131,9 @@ class World:
 @pytest.fixture
 async def world(sqlite_store: Database, clock: MovedClock, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr("bot.users.session.RETRY_PAUSES", Backoff(first=0.0))
-    world = World(sqlite_store, clock)
-    await world.session()
-    return world
+    async with sqlite_store.transaction() as tx:
+        await UserRepository(tx).save(a_user(EMMA))
+    return World(sqlite_store, clock)
 
 
 def are_messages_of(seen: list[str], *references: str, language: str = "en") -> bool:

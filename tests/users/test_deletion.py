@@ -60,7 +60,7 @@ async def test_nothing_leads_to_a_forgotten_user_and_everybody_else_keeps_theirs
             await RecipientRepository(tx).find_by_user(SARI),
         ) == others
         assert len(await OrderRepository(tx).events(mine.reference)) == 1
-        assert not await OrderRepository(tx).by_page_token("t1001.0")
+        assert not await OrderRepository(tx).by_page_token(["t1001.0"])
         assert await OrderRepository(tx).of_user(EMMA) == ()
     assert kept is not None
     forgotten = {"payer": Payer(), "number": "", "version": 1, "evidence": ()} | dict.fromkeys(
