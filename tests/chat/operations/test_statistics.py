@@ -50,6 +50,7 @@ async def test_an_operator_sees_and_downloads_what_was_ordered_paid_and_sent(kir
     # In a system of its own, because orders of other tests would be counted, too.
     oscar, emma = ChatUser(kirim.telegram, kirim.oscar.id), await new_user(kirim)
     await oscar.speaks("en")
+    await ask_for_statistics(oscar)  # from now on he is one of the users
     before, service = await ask_for_statistics(oscar)
     assert not any(re.search(pattern, text_of(before)) for pattern in (ORDERS, VOLUME))
     assert f"{text('operations.platform.rails')}\n• {text('operations.platform.bitcoin_onchain')}" in service["text"]
