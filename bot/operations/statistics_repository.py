@@ -178,8 +178,7 @@ class StatisticsRepository:
             placed = placed.where(tuple_(orders.c.created_at, orders.c.reference) > position)
         oldest_first = placed.order_by(orders.c.created_at, orders.c.reference)
         found = await self._connection.execute(oldest_first.limit(limit))
-        lines = (encryption.read_sealed_row(self._vault, orders, dict(row), _line) for row in found.mappings())
-        return tuple(line for line in lines if line is not None)
+        return encryption.read_rows(self._vault, orders, found.mappings(), _line, are_opened=False)
 
     async def _count(self, table: Table, *conditions: ColumnElement[bool]) -> int:
         counted = select(func.count()).select_from(table).where(*conditions)

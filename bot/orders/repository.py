@@ -169,10 +169,10 @@ class OrderRepository(OrderRows):
         try:
             return TrackedOrder(encryption.read_row(self._vault, orders, dict(row), self._to_value), is_whole=True)
         except RowUnreadable:
-            order = self._read_polled(dict(row))
-            if order is None:
+            found = self._read_polled([row])
+            if not found:
                 raise
-            return TrackedOrder(order, is_whole=False)
+            return TrackedOrder(found[0], is_whole=False)
 
     async def of_draft(self, draft_id: str) -> Order | None:
         """Return the latest attempt of a draft."""
@@ -500,17 +500,17 @@ class OrderRepository(OrderRows):
         """
         one = select(*POLLED).where(orders.c.reference == reference)
         row = (await self._connection.execute(one)).mappings().first()
-        if row is None or row["next_poll_at"] is None or self._read_polled(dict(row)) is not None:
+        if row is None or row["next_poll_at"] is None or self._read_polled([row]):
             return False
-        order = self._read_polled({**row, "next_poll_at": None})
-        if order is not None:
-            look = now if is_tracked(order) else None
+        found = self._read_polled([{**row, "next_poll_at": None}])
+        if found:
+            look = now if is_tracked(found[0]) else None
         elif row["next_poll_at"] is MALFORMED or row["next_poll_at"] <= now:
             look = later
         else:
             return False
         await self._change(update(orders).where(orders.c.reference == reference).values(next_poll_at=look))
-        return order is None
+        return not found
 
     async def add_event(self, event: OrderEvent) -> None:
         """Append an event to the order's timeline."""

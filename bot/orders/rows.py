@@ -1,6 +1,6 @@
 """Convert between orders and rows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -48,12 +48,11 @@ class OrderRows(Repository[Order]):
         Nothing is decrypted and no digest is checked, because polling needs no personal data. So the orders have no
         recipient, and no invoice or deposit that could be paid.
         """
-        rows = (await self._connection.execute(statement, values)).mappings()
-        found = (self._read_polled(dict(row)) for row in rows)
-        return tuple(order for order in found if order is not None)
+        return self._read_polled((await self._connection.execute(statement, values)).mappings())
 
-    def _read_polled(self, row: dict[str, Any]) -> Order | None:
-        return encryption.read_sealed_row(self._vault, orders, {**row, **NOT_READ}, self._to_value)
+    def _read_polled(self, rows: Iterable[Mapping[Any, Any]]) -> tuple[Order, ...]:
+        known = ({**row, **NOT_READ} for row in rows)
+        return encryption.read_rows(self._vault, orders, known, self._to_value, are_opened=False)
 
     def _to_row(self, value: Order) -> dict[str, Any]:
         row: dict[str, Any] = {
@@ -96,4 +95,4 @@ def to_tracked_row(order: Order) -> dict[str, object]:
 def to_sealed_evidence(order: Order, vault: Vault) -> str | None:
     """Return the value of the column with the evidence."""
     text = evidence_to_json(order.evidence)
-    return text and vault.seal(text, encryption.get_place(orders.name, "evidence", order.reference))
+    return text and encryption.seal_text(vault, orders.c.evidence, order.reference, text)

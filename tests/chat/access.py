@@ -28,7 +28,7 @@ from bot.broadcasts.buttons import (
 )
 from bot.checkout.buttons import DraftAction, DraftButton, LightningButton
 from bot.core.locales import LOCALES
-from bot.infra.db.encryption import open_row
+from bot.infra.db.encryption import read_row
 from bot.infra.db.vault import Vault
 from bot.infra.telegram.ui.router import Audience
 from bot.operations.buttons import StatisticsAction, StatisticsButton
@@ -369,7 +369,7 @@ def _looked_up(matters: PrivateData) -> Iterator[str]:
 
 def _stable_values(vault: Vault, table: str, row: dict[str, Any]) -> dict[str, object]:
     """Return a row without what changes all the time. Sealed values are opened, since each sealing differs."""
-    opened = open_row(vault, metadata.tables[table], dict(row))
+    opened = read_row(vault, metadata.tables[table], dict(row), dict)
     return {name: value for name, value in opened.items() if name not in MOVING.get(table, ())}
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Table
 
 from bot.config import _keys
-from bot.infra.db.encryption import get_place, get_sealed_columns, list_sealed_tables, open_row, seal_row
+from bot.infra.db.encryption import get_place, get_sealed_columns, list_sealed_tables, read_row, seal_row
 from bot.infra.db.errors import RowForOthers, RowUnreadable, StoreDown
 from bot.infra.db.metadata import IS_COMPLETE
 from bot.infra.db.vault import LeftRows, NoKeys, Vault, generate_key, read_key_name
@@ -126,9 +126,9 @@ def test_a_row_is_sealed_in_all_its_columns_and_nothing_stays_nothing(table: Tab
     sealed = seal_row(VAULT, table, dict(row))
     assert all(sealed[column].startswith(VAULT.first_key_prefix) for column in columns)
     assert sealed["beside"] == "plain"
-    assert open_row(VAULT, table, dict(sealed)) == {name: row[name] for name in row.keys() - made}
+    assert read_row(VAULT, table, dict(sealed), dict) == {name: row[name] for name in row.keys() - made}
     nothing = {key: "7", **covered, **dict.fromkeys(columns)}
-    opened = open_row(VAULT, table, seal_row(VAULT, table, dict(nothing)))
+    opened = read_row(VAULT, table, seal_row(VAULT, table, dict(nothing)), dict)
     assert opened == {name: nothing[name] for name in nothing.keys() - made}
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import BigInteger, Column, Table, select
 
 import bot
 from bot.infra.db.database import Database
-from bot.infra.db.encryption import open_row
+from bot.infra.db.encryption import read_row
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.support.ticket import TicketStatus
@@ -151,7 +151,7 @@ async def test_the_exported_file_has_everything_personal(store: Database) -> Non
     async with store._reader.connect() as connection:
         for table in {column.table for column in PERSONAL}:
             for row in (await connection.execute(select(table))).mappings():
-                opened = open_row(VAULT, table, dict(row))
+                opened = read_row(VAULT, table, dict(row), dict)
                 for column in PERSONAL:
                     if column.table is table and "digest" not in column.info and not says("not_exported", column):
                         texts = strings_in(opened[column.key])

@@ -3,12 +3,13 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
 import structlog
-from sqlalchemy import Table
+from sqlalchemy import Column, Table
 
 from bot.infra.db.columns import MALFORMED, Digest, is_sealed
 from bot.infra.db.errors import RowForOthers, RowUnreadable
@@ -64,6 +65,16 @@ def get_place(table: str, column: str, key: object) -> str:
     return f"{table}.{column}:{key}"
 
 
+def seal_text(vault: Vault, column: Column[Any], key: object, text: str) -> str:
+    """Return the text of a column, sealed for the row with this key."""
+    return vault.seal(text, get_place(column.table.name, column.key, key))
+
+
+def open_text(vault: Vault, column: Column[Any], key: object, text: str) -> str:
+    """Return the sealed text of a column of the row with this key. Raises as `Vault.open` does."""
+    return vault.open(text, get_place(column.table.name, column.key, key))
+
+
 def seal_row(vault: Vault, table: Table, row: dict[str, Any]) -> dict[str, Any]:
     """Seal the columns of `row` and add its digest, in place. Return the row."""
     sealing = get_sealed_columns(table)
@@ -71,33 +82,28 @@ def seal_row(vault: Vault, table: Table, row: dict[str, Any]) -> dict[str, Any]:
         row[sealing.digest_column] = _digest(sealing.digest, row)
     for column in sealing.columns:
         if row[column] is not None:
-            row[column] = vault.seal(row[column], get_place(table.name, column, row[sealing.key]))
+            row[column] = seal_text(vault, table.c[column], row[sealing.key], row[column])
     return row
 
 
-def open_row(vault: Vault, table: Table, row: Row) -> Row:
-    """Open the sealed columns of `row` and remove its digest, in place. Return the row. Raises as `read_row` does."""
-    return read_row(vault, table, row, _unchanged)
-
-
-def read_row_or_none(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read]) -> Read | None:
-    """Return what `read_row` returns, or None if the row can't be read. So other rows can still be read."""
-    try:
-        return read_row(vault, table, row, convert)
-    except RowUnreadable:
-        return None
-
-
 def read_rows(
-    vault: Vault, table: Table, rows: Iterable[Mapping[Any, Any]], convert: Callable[[Row], Read]
+    vault: Vault,
+    table: Table,
+    rows: Iterable[Mapping[Any, Any]],
+    convert: Callable[[Row], Read],
+    *,
+    are_opened: bool = True,
 ) -> tuple[Read, ...]:
-    """Return what `read_row` returns for each row, without the rows that can't be read."""
-    found = (read_row_or_none(vault, table, dict(row), convert) for row in rows)
-    return tuple(each for each in found if each is not None)
+    """Return what `read_row` returns for each row, without those that can't be read. So others can still be read."""
+    found = list[Read]()
+    for row in rows:
+        with suppress(RowUnreadable):
+            found.append(read_row(vault, table, dict(row), convert, is_opened=are_opened))
+    return tuple(found)
 
 
-def read_row(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read]) -> Read:
-    """Open `row` in place and return what `convert` makes of it. The table may have no sealed columns.
+def read_row(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read], *, is_opened: bool = True) -> Read:
+    """Return what `convert` makes of a row, whose sealed columns are opened in place if `is_opened`.
 
     Raises:
         RowForOthers: this process doesn't have its key, or doesn't know a value. The row is recorded in `Vault.left`.
@@ -105,32 +111,23 @@ def read_row(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read
             `Vault.unreadable`. The monitor reads both.
     """
     try:
-        return _convert(_open_columns(vault, table, _check_well_formed(row)), convert)
+        _check_well_formed(row)
+        return _convert(_open_columns(vault, table, row) if is_opened else row, convert)
     except RowUnreadable as error:
         _record_unreadable(vault, table, row, error)
         raise
 
 
-def read_sealed_row(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read]) -> Read | None:
-    """Return what `convert` makes of the unopened `row`. If it can't be read, record it and return None."""
-    try:
-        return _convert(_check_well_formed(row), convert)
-    except RowUnreadable as error:
-        _record_unreadable(vault, table, row, error)
-        return None
-
-
-def _check_well_formed(row: Row) -> Row:
+def _check_well_formed(row: Row) -> None:
     if MALFORMED in row.values():
         raise RowUnreadable("a row holds a time, a number or JSON that can't be read")
-    return row
 
 
 def _open_columns(vault: Vault, table: Table, row: Row) -> Row:
     sealing = get_sealed_columns(table)
     for column in sealing.columns:
         if row[column] is not None:
-            row[column] = vault.open(row[column], get_place(table.name, column, row[sealing.key]))
+            row[column] = open_text(vault, table.c[column], row[sealing.key], row[column])
     if sealing.digest is not None and row.pop(sealing.digest_column) != _digest(sealing.digest, row):
         raise RowUnreadable("a row was changed in columns that its digest covers")
     return row
@@ -157,10 +154,6 @@ def _record_unreadable(vault: Vault, table: Table, row: Row, error: RowUnreadabl
 def _format_key(table: Table, row: Row) -> str:
     """Return the primary key of a row as text."""
     return ".".join(str(row[column.key]) for column in table.primary_key)
-
-
-def _unchanged(row: Row) -> Row:
-    return row
 
 
 def _digest(digest: Digest, row: Mapping[str, Any]) -> str | None:

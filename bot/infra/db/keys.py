@@ -26,7 +26,7 @@ from sqlalchemy import (
 
 from bot.infra.db import upsert
 from bot.infra.db.connection import Connection
-from bot.infra.db.encryption import get_place, get_sealed_columns, list_sealed_tables
+from bot.infra.db.encryption import get_sealed_columns, list_sealed_tables, open_text, seal_text
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.key_tables import sealing_keys
 from bot.infra.db.vault import VERSION, MissingKey, UnknownFirstKey, Vault
@@ -178,11 +178,11 @@ async def _seal_again(connection: Connection, table: Table, vault: Vault, row: A
         before = row[column]
         if not before or before.startswith(vault.first_key_prefix):
             continue
-        where = get_place(table.name, column, row[key])
         try:
-            after = vault.seal(vault.open(before, where), where)
+            opened = open_text(vault, table.c[column], row[key], before)
         except StoreDown:
             return False
+        after = seal_text(vault, table.c[column], row[key], opened)
         is_same = (table.c[key] == row[key]) & (table.c[column] == before)
         await connection.execute(update(table).where(is_same).values({column: after}))
     return True

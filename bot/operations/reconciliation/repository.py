@@ -34,8 +34,8 @@ class ReconciliationRepository(OrderRows):
     async def newest(self) -> Run | None:
         """Return the newest run. None if there is none, or it can't be read."""
         newest = select(runs).order_by(runs.c.asked_at.desc(), runs.c.id.desc()).limit(1)
-        row = (await self._connection.execute(newest)).mappings().first()
-        return encryption.read_row_or_none(self._vault, runs, dict(row), _run) if row else None
+        found = (await self._connection.execute(newest)).mappings()
+        return next(iter(encryption.read_rows(self._vault, runs, found, _run)), None)
 
     async def add(self, run: Run) -> None:
         """Add a run."""
@@ -98,8 +98,7 @@ class ReconciliationRepository(OrderRows):
             paid = paid.where(tuple_(orders.c.paid_at, orders.c.reference) > position)
         oldest_first = paid.order_by(orders.c.paid_at, orders.c.reference)
         found = await self._connection.execute(oldest_first.limit(limit))
-        rows = (encryption.read_sealed_row(self._vault, orders, dict(row), _paid_order) for row in found.mappings())
-        return tuple(row for row in rows if row is not None)
+        return encryption.read_rows(self._vault, orders, found.mappings(), _paid_order, are_opened=False)
 
 
 def _is_within(span: ListedSpan) -> tuple[ColumnElement[bool], ...]:

@@ -59,7 +59,7 @@ class LookupRepository(OrderRows):
         found = list[str]()
         for reference, sealed in numbers:
             try:
-                number = self._vault.open(sealed, encryption.get_place(orders.name, orders.c.number.key, reference))
+                number = encryption.open_text(self._vault, orders.c.number, reference, sealed)
             except RowUnreadable:
                 continue  # the list of orders records rows that can't be read
             if number.endswith(digits):
@@ -71,8 +71,7 @@ class LookupRepository(OrderRows):
         first_of_codes = select(func.min(orders.c.reference)).group_by(orders.c.method_code)
         used = select(orders.c.reference, orders.c.method).where(orders.c.reference.in_(first_of_codes))
         found = (await self._connection.execute(used.order_by(orders.c.method_code))).mappings()
-        read = (encryption.read_sealed_row(self._vault, orders, dict(row), _to_method) for row in found)
-        return tuple(filter(None, read))
+        return encryption.read_rows(self._vault, orders, found, _to_method, are_opened=False)
 
     async def find_users_by_name(self, username: str) -> tuple[User, ...]:
         """Return the users who had this username when we last saw them, the last seen first."""
