@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, Table, Text
 
 from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
-from bot.infra.db.columns import STAFF, USER, BigId, Instant, Json, constant, not_exported
+from bot.infra.db.columns import STAFF, USER, BigId, Instant, Json, constant, not_exported, partial_index
 from bot.infra.db.metadata import metadata
 
 broadcasts = Table(
@@ -34,15 +34,9 @@ broadcasts = Table(
 IS_IN_PROGRESS = broadcasts.c.status.in_(
     [constant(BroadcastStatus.SCHEDULED), constant(BroadcastStatus.RUNNING), constant(BroadcastStatus.PAUSED)]
 )
-Index("ix_broadcasts_in_progress", broadcasts.c.starts_at, sqlite_where=IS_IN_PROGRESS, postgresql_where=IS_IN_PROGRESS)
+partial_index("ix_broadcasts_in_progress", broadcasts.c.starts_at, where=IS_IN_PROGRESS)
 IS_DRAFT = broadcasts.c.status == constant(BroadcastStatus.DRAFT)
-Index(
-    "ix_broadcasts_drafts",
-    broadcasts.c.operator_id,
-    broadcasts.c.created_at,
-    sqlite_where=IS_DRAFT,
-    postgresql_where=IS_DRAFT,
-)
+partial_index("ix_broadcasts_drafts", broadcasts.c.operator_id, broadcasts.c.created_at, where=IS_DRAFT)
 
 deliveries = Table(
     "deliveries",
@@ -57,17 +51,6 @@ deliveries = Table(
     info=not_exported("who was sent which broadcast: the user has it in the chat"),
 )
 IS_TO_SEND = deliveries.c.status == constant(DeliveryStatus.WAITING)
-Index(
-    "ix_deliveries_to_send",
-    deliveries.c.broadcast_id,
-    deliveries.c.user_id,
-    sqlite_where=IS_TO_SEND,
-    postgresql_where=IS_TO_SEND,
-)
+partial_index("ix_deliveries_to_send", deliveries.c.broadcast_id, deliveries.c.user_id, where=IS_TO_SEND)
 IS_CLAIMED_DELIVERY = deliveries.c.status == constant(DeliveryStatus.SENDING)
-Index(
-    "ix_deliveries_claimed",
-    deliveries.c.broadcast_id,
-    sqlite_where=IS_CLAIMED_DELIVERY,
-    postgresql_where=IS_CLAIMED_DELIVERY,
-)
+partial_index("ix_deliveries_claimed", deliveries.c.broadcast_id, where=IS_CLAIMED_DELIVERY)

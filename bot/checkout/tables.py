@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Boolean, Column, ColumnElement, FromClause, Index, Integer, Table, Text, exists
 
 from bot.checkout.draft import DraftStatus
-from bot.infra.db.columns import SEALED, USER, Instant, Json, constant, digest
+from bot.infra.db.columns import SEALED, USER, Instant, Json, constant, digest, partial_index
 from bot.infra.db.metadata import metadata
 
 drafts = Table(
@@ -63,24 +63,8 @@ _other = drafts.alias("other")
 # A resumed draft must not become the second open draft of its chat.
 IS_ONLY_OPEN_DRAFT = ~exists().where(is_open(_other), _other.c.chat_id == drafts.c.chat_id, _other.c.id != drafts.c.id)
 # One open draft a chat: two updates handled at once, or by two processes, can't begin two.
-Index(
-    "uq_drafts_open_chat",
-    drafts.c.chat_id,
-    unique=True,
-    sqlite_where=IS_OPEN_DRAFT,
-    postgresql_where=IS_OPEN_DRAFT,
-)
-Index(
-    "ix_drafts_open_expires_at",
-    drafts.c.expires_at,
-    sqlite_where=IS_OPEN_DRAFT,
-    postgresql_where=IS_OPEN_DRAFT,
-)
+partial_index("uq_drafts_open_chat", drafts.c.chat_id, where=IS_OPEN_DRAFT, unique=True)
+partial_index("ix_drafts_open_expires_at", drafts.c.expires_at, where=IS_OPEN_DRAFT)
 IS_CLOSED_DRAFT = drafts.c.status != constant(DraftStatus.OPEN)
-Index(
-    "ix_drafts_closed_expires_at",
-    drafts.c.expires_at,
-    sqlite_where=IS_CLOSED_DRAFT,
-    postgresql_where=IS_CLOSED_DRAFT,
-)
+partial_index("ix_drafts_closed_expires_at", drafts.c.expires_at, where=IS_CLOSED_DRAFT)
 Index("ix_drafts_user_id", drafts.c.user_id)

@@ -29,6 +29,7 @@ from bot.infra.db.columns import (
     constant,
     digest,
     not_exported,
+    partial_index,
 )
 from bot.infra.db.metadata import metadata
 from bot.infra.outbox.tables import outbox
@@ -113,30 +114,12 @@ MAY_BE_DEPOSITED = and_(
     orders.c.ended_at.is_(None),
     orders.c.phase != constant(Phase.REFUSED),
 )
-Index(
-    "ix_orders_deposit_sats",
-    orders.c.channel,
-    orders.c.sats,
-    sqlite_where=MAY_BE_DEPOSITED,
-    postgresql_where=MAY_BE_DEPOSITED,
-)
+partial_index("ix_orders_deposit_sats", orders.c.channel, orders.c.sats, where=MAY_BE_DEPOSITED)
 MAY_BE_CREATED = and_(MAY_BE_DEPOSITED, orders.c.sats.is_(None))
-Index(
-    "ix_orders_deposit_expected_sats",
-    orders.c.channel,
-    orders.c.expected_sats,
-    sqlite_where=MAY_BE_CREATED,
-    postgresql_where=MAY_BE_CREATED,
-)
+partial_index("ix_orders_deposit_expected_sats", orders.c.channel, orders.c.expected_sats, where=MAY_BE_CREATED)
 HAS_PAYMENT_HASH = orders.c.payment_hash.is_not(None)
 # An invoice belongs to one order: one payment would pay all orders with the same payment hash.
-Index(
-    "uq_orders_payment_hash",
-    orders.c.payment_hash,
-    unique=True,
-    sqlite_where=HAS_PAYMENT_HASH,
-    postgresql_where=HAS_PAYMENT_HASH,
-)
+partial_index("uq_orders_payment_hash", orders.c.payment_hash, where=HAS_PAYMENT_HASH, unique=True)
 IS_CLAIMED = orders.c.service_id.is_not(None)
 IS_UNCLAIMED = orders.c.service_id.is_(None)
 IS_POLLED = orders.c.next_poll_at.is_not(None)
@@ -146,83 +129,32 @@ MAY_EXPIRE = and_(
     orders.c.is_paid.is_(false()),
 )
 # An order of the service belongs to one intent, so that `LostOrders` can't assign it to two.
-Index(
-    "uq_orders_service_id",
-    orders.c.service_id,
-    unique=True,
-    sqlite_where=IS_CLAIMED,
-    postgresql_where=IS_CLAIMED,
-)
+partial_index("uq_orders_service_id", orders.c.service_id, where=IS_CLAIMED, unique=True)
 # Paid and unpaid orders are read separately.
-Index(
-    "ix_orders_due",
-    orders.c.is_paid,
-    orders.c.next_poll_at,
-    sqlite_where=IS_POLLED,
-    postgresql_where=IS_POLLED,
-)
+partial_index("ix_orders_due", orders.c.is_paid, orders.c.next_poll_at, where=IS_POLLED)
 # It has the same columns as the index of all orders by destination. Otherwise SQLite would use that one.
-Index(
-    "ix_orders_unclaimed",
-    orders.c.method_code,
-    orders.c.created_at,
-    orders.c.reference,
-    sqlite_where=IS_UNCLAIMED,
-    postgresql_where=IS_UNCLAIMED,
-)
+partial_index("ix_orders_unclaimed", orders.c.method_code, orders.c.created_at, orders.c.reference, where=IS_UNCLAIMED)
 # The phase comes first although it is the same in every row. Otherwise SQLite would use the index by phase.
-Index(
-    "ix_orders_expiring",
-    orders.c.phase,
-    orders.c.expires_at,
-    sqlite_where=MAY_EXPIRE,
-    postgresql_where=MAY_EXPIRE,
-)
+partial_index("ix_orders_expiring", orders.c.phase, orders.c.expires_at, where=MAY_EXPIRE)
 HAS_PAGE = orders.c.page_token.is_not(None)
-Index("uq_orders_page_token", orders.c.page_token, unique=True, sqlite_where=HAS_PAGE, postgresql_where=HAS_PAGE)
+partial_index("uq_orders_page_token", orders.c.page_token, where=HAS_PAGE, unique=True)
 MAY_BE_OVERDUE = and_(
     orders.c.phase == constant(Phase.OPEN),
     orders.c.is_paid.is_(true()),
     orders.c.overdue_notified_at.is_(None),
 )
 # The phase comes first for the same reason as above.
-Index(
-    "ix_orders_overdue", orders.c.phase, orders.c.paid_at, sqlite_where=MAY_BE_OVERDUE, postgresql_where=MAY_BE_OVERDUE
-)
+partial_index("ix_orders_overdue", orders.c.phase, orders.c.paid_at, where=MAY_BE_OVERDUE)
 IS_PAID_AT = orders.c.paid_at.is_not(None)
-Index("ix_orders_paid_at", orders.c.paid_at, orders.c.reference, sqlite_where=IS_PAID_AT, postgresql_where=IS_PAID_AT)
+partial_index("ix_orders_paid_at", orders.c.paid_at, orders.c.reference, where=IS_PAID_AT)
 HAS_RECIPIENT = orders.c.number != constant("")
-Index(
-    "ix_orders_with_recipient",
-    orders.c.phase,
-    orders.c.created_at,
-    sqlite_where=HAS_RECIPIENT,
-    postgresql_where=HAS_RECIPIENT,
-)
+partial_index("ix_orders_with_recipient", orders.c.phase, orders.c.created_at, where=HAS_RECIPIENT)
 Index("ix_orders_user_id_created_at", orders.c.user_id, orders.c.created_at)
 IS_OF_PAGE = orders.c.payer_hash.is_not(None)
-Index(
-    "ix_orders_payer_hash_created_at",
-    orders.c.payer_hash,
-    orders.c.created_at,
-    sqlite_where=IS_OF_PAGE,
-    postgresql_where=IS_OF_PAGE,
-)
+partial_index("ix_orders_payer_hash_created_at", orders.c.payer_hash, orders.c.created_at, where=IS_OF_PAGE)
 IS_FROM_LINK = orders.c.origin.is_not(None)
-Index(
-    "ix_orders_origin_created_at",
-    orders.c.origin,
-    orders.c.created_at,
-    sqlite_where=IS_FROM_LINK,
-    postgresql_where=IS_FROM_LINK,
-)
-Index(
-    "ix_orders_from_links_created_at",
-    orders.c.created_at,
-    orders.c.origin,
-    sqlite_where=IS_FROM_LINK,
-    postgresql_where=IS_FROM_LINK,
-)
+partial_index("ix_orders_origin_created_at", orders.c.origin, orders.c.created_at, where=IS_FROM_LINK)
+partial_index("ix_orders_from_links_created_at", orders.c.created_at, orders.c.origin, where=IS_FROM_LINK)
 Index("ix_orders_created_at_reference", orders.c.created_at, orders.c.reference)
 Index("ix_orders_method_code_created_at", orders.c.method_code, orders.c.created_at, orders.c.reference)
 Index("ix_orders_phase_created_at", orders.c.phase, orders.c.created_at)

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, Text
 
-from bot.infra.db.columns import USER, BigId, ExactDecimal, Instant
+from bot.infra.db.columns import USER, BigId, ExactDecimal, Instant, partial_index
 from bot.infra.db.metadata import metadata
 
 quotes = Table(
@@ -33,9 +33,7 @@ subscriptions = Table(
     Column("quiet_until", Integer),
 )
 HAS_DAILY = subscriptions.c.next_daily_at.is_not(None)
-Index(
-    "ix_subscriptions_next_daily_at", subscriptions.c.next_daily_at, sqlite_where=HAS_DAILY, postgresql_where=HAS_DAILY
-)
+partial_index("ix_subscriptions_next_daily_at", subscriptions.c.next_daily_at, where=HAS_DAILY)
 
 rate_alerts = Table(
     "rate_alerts",

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text
 
-from bot.infra.db.columns import SEALED, STAFF, USER, BigId, Instant, Json, not_exported, not_pruned
+from bot.infra.db.columns import SEALED, STAFF, USER, BigId, Instant, Json, not_exported, not_pruned, partial_index
 from bot.infra.db.metadata import metadata
 
 alarms = Table(
@@ -19,9 +19,7 @@ alarms = Table(
 )
 IS_RAISED = alarms.c.cleared_at.is_(None)
 # At most one open alarm for each kind and subject.
-Index(
-    "uq_alarms_raised", alarms.c.kind, alarms.c.subject, unique=True, sqlite_where=IS_RAISED, postgresql_where=IS_RAISED
-)
+partial_index("uq_alarms_raised", alarms.c.kind, alarms.c.subject, where=IS_RAISED, unique=True)
 
 audit = Table(
     "audit",

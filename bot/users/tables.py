@@ -2,7 +2,19 @@
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text
 
-from bot.infra.db.columns import PERSONAL, SEALED, STAFF, USER, BigId, Instant, Json, constant, not_exported, not_pruned
+from bot.infra.db.columns import (
+    PERSONAL,
+    SEALED,
+    STAFF,
+    USER,
+    BigId,
+    Instant,
+    Json,
+    constant,
+    not_exported,
+    not_pruned,
+    partial_index,
+)
 from bot.infra.db.metadata import metadata
 from bot.infra.outbox.tables import outbox
 from bot.users.model import UserNotification
@@ -34,20 +46,15 @@ users = Table(
     info=not_pruned("it stays until the user deletes it, or has blocked the bot for the retention period"),
 )
 HAS_REQUESTED_DELETION = users.c.deletion_requested_at.is_not(None)
-Index(
-    "ix_users_deletion_requested_at",
-    users.c.deletion_requested_at,
-    sqlite_where=HAS_REQUESTED_DELETION,
-    postgresql_where=HAS_REQUESTED_DELETION,
-)
+partial_index("ix_users_deletion_requested_at", users.c.deletion_requested_at, where=HAS_REQUESTED_DELETION)
 HAS_USERNAME = users.c.username.is_not(None)
-Index("ix_users_username", users.c.username, sqlite_where=HAS_USERNAME, postgresql_where=HAS_USERNAME)
+partial_index("ix_users_username", users.c.username, where=HAS_USERNAME)
 HAS_BLOCKED = users.c.blocked_at.is_not(None)
-Index("ix_users_blocked_at", users.c.blocked_at, sqlite_where=HAS_BLOCKED, postgresql_where=HAS_BLOCKED)
+partial_index("ix_users_blocked_at", users.c.blocked_at, where=HAS_BLOCKED)
 
 # No row may name the chat of a deleted user, so these rows are deleted when they were sent or given up.
 IS_LAST_MESSAGE = outbox.c.kind == constant(UserNotification.DATA_DELETED)
-Index("ix_outbox_last_messages", outbox.c.id, sqlite_where=IS_LAST_MESSAGE, postgresql_where=IS_LAST_MESSAGE)
+partial_index("ix_outbox_last_messages", outbox.c.id, where=IS_LAST_MESSAGE)
 
 groups = Table(
     "groups",

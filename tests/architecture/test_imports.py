@@ -21,6 +21,7 @@ MAY_IMPORT: Final = {
         "*_tables",
         "*.repository",
         "*_repository",
+        "*.rows",
         "*.user_data",
         "infra.db.*",
         "infra.leases.*",

@@ -20,7 +20,19 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Boolean, Column, ColumnElement, Dialect, Integer, Table, Text, literal_column, null
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ColumnElement,
+    Dialect,
+    Index,
+    Integer,
+    Table,
+    Text,
+    literal_column,
+    null,
+)
 from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -98,6 +110,11 @@ def constant(value: str) -> ColumnElement[str]:
     plans badly for a status that it can't see.
     """
     return literal_column(f"'{value}'", Text)
+
+
+def partial_index(name: str, *columns: ColumnElement[Any], where: ColumnElement[bool], unique: bool = False) -> Index:
+    """Return an index of only those rows of its columns' table that meet a condition."""
+    return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
 
 
 class Instant(TypeDecorator[datetime]):

@@ -6,14 +6,13 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     FromClause,
-    Index,
     Integer,
     Table,
     Text,
     UniqueConstraint,
 )
 
-from bot.infra.db.columns import USER, BigId, Instant, Json, constant, not_exported
+from bot.infra.db.columns import USER, BigId, Instant, Json, constant, not_exported, partial_index
 from bot.infra.db.metadata import metadata
 from bot.infra.outbox.model import NotificationStatus
 
@@ -51,23 +50,11 @@ def is_unsent(notification: FromClause) -> ColumnElement[bool]:
 IS_WAITING = outbox.c.status == constant(NotificationStatus.WAITING)
 # Few rows are unsent, so the indexes for sending contain only those. The first finds what is due, in that order. The
 # second shows whether an earlier row of the chat is unsent.
-Index(
-    "ix_outbox_waiting",
-    outbox.c.due_at,
-    outbox.c.id,
-    sqlite_where=IS_WAITING,
-    postgresql_where=IS_WAITING,
-)
-Index(
-    "ix_outbox_unsent",
-    outbox.c.chat_id,
-    outbox.c.id,
-    sqlite_where=is_unsent(outbox),
-    postgresql_where=is_unsent(outbox),
-)
+partial_index("ix_outbox_waiting", outbox.c.due_at, outbox.c.id, where=IS_WAITING)
+partial_index("ix_outbox_unsent", outbox.c.chat_id, outbox.c.id, where=is_unsent(outbox))
 IS_SENDING = outbox.c.status == constant(NotificationStatus.SENDING)
-Index("ix_outbox_sending", outbox.c.id, sqlite_where=IS_SENDING, postgresql_where=IS_SENDING)
+partial_index("ix_outbox_sending", outbox.c.id, where=IS_SENDING)
 IS_SENT = outbox.c.sent_at.is_not(None)
 IS_UNDELIVERABLE = outbox.c.status == constant(NotificationStatus.UNDELIVERABLE)
-Index("ix_outbox_sent_at", outbox.c.sent_at, sqlite_where=IS_SENT, postgresql_where=IS_SENT)
-Index("ix_outbox_given_up", outbox.c.created_at, sqlite_where=IS_UNDELIVERABLE, postgresql_where=IS_UNDELIVERABLE)
+partial_index("ix_outbox_sent_at", outbox.c.sent_at, where=IS_SENT)
+partial_index("ix_outbox_given_up", outbox.c.created_at, where=IS_UNDELIVERABLE)

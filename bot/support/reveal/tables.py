@@ -1,8 +1,8 @@
 """The table of revealed recipients."""
 
-from sqlalchemy import BigInteger, Column, Index, Table, Text
+from sqlalchemy import BigInteger, Column, Table, Text
 
-from bot.infra.db.columns import STAFF, Instant
+from bot.infra.db.columns import STAFF, Instant, partial_index
 from bot.infra.db.metadata import metadata
 
 reveals = Table(
@@ -21,4 +21,4 @@ reveals = Table(
 IS_REVEALED = reveals.c.masked_at.is_(None)
 
 
-Index("ix_reveals_until", reveals.c.until, sqlite_where=IS_REVEALED, postgresql_where=IS_REVEALED)
+partial_index("ix_reveals_until", reveals.c.until, where=IS_REVEALED)

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
 
-from bot.infra.db.columns import SEALED, STAFF, USER, Instant, constant, not_exported
+from bot.infra.db.columns import SEALED, STAFF, USER, Instant, constant, not_exported, partial_index
 from bot.infra.db.metadata import metadata
 from bot.support.ticket import TicketStatus
 
@@ -35,22 +35,10 @@ tickets = Table(
 )
 IS_OPEN_TICKET = tickets.c.status == constant(TicketStatus.OPEN)
 # A user has at most one open ticket about an order, and one about none.
-Index(
-    "uq_tickets_open",
-    tickets.c.user_id,
-    tickets.c.order_reference,
-    unique=True,
-    sqlite_where=IS_OPEN_TICKET,
-    postgresql_where=IS_OPEN_TICKET,
-)
-Index("ix_tickets_open_created_at", tickets.c.created_at, sqlite_where=IS_OPEN_TICKET, postgresql_where=IS_OPEN_TICKET)
+partial_index("uq_tickets_open", tickets.c.user_id, tickets.c.order_reference, where=IS_OPEN_TICKET, unique=True)
+partial_index("ix_tickets_open_created_at", tickets.c.created_at, where=IS_OPEN_TICKET)
 IS_WAITING_TICKET = tickets.c.waiting_since.is_not(None)
-Index(
-    "ix_tickets_waiting_since",
-    tickets.c.waiting_since,
-    sqlite_where=IS_WAITING_TICKET,
-    postgresql_where=IS_WAITING_TICKET,
-)
+partial_index("ix_tickets_waiting_since", tickets.c.waiting_since, where=IS_WAITING_TICKET)
 
 ticket_entries = Table(
     "ticket_entries",

@@ -1,8 +1,8 @@
 """The table of received updates."""
 
-from sqlalchemy import BigInteger, Column, Index, Integer, Table, Text
+from sqlalchemy import BigInteger, Column, Integer, Table, Text
 
-from bot.infra.db.columns import SEALED, USER, BigId, Instant, not_exported
+from bot.infra.db.columns import SEALED, USER, BigId, Instant, not_exported, partial_index
 from bot.infra.db.metadata import metadata
 
 inbox = Table(
@@ -26,16 +26,10 @@ inbox = Table(
 IS_UNFINISHED = inbox.c.finished_at.is_(None)
 
 
-Index(
-    "ix_inbox_unfinished",
-    inbox.c.chat_id,
-    inbox.c.update_id,
-    sqlite_where=IS_UNFINISHED,
-    postgresql_where=IS_UNFINISHED,
-)
+partial_index("ix_inbox_unfinished", inbox.c.chat_id, inbox.c.update_id, where=IS_UNFINISHED)
 
 
 IS_FINISHED = inbox.c.finished_at.is_not(None)
 
 
-Index("ix_inbox_finished_at", inbox.c.finished_at, sqlite_where=IS_FINISHED, postgresql_where=IS_FINISHED)
+partial_index("ix_inbox_finished_at", inbox.c.finished_at, where=IS_FINISHED)
