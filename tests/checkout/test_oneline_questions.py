@@ -113,6 +113,8 @@ SUMS = [
     "bca 1234567890 37000 k mengirim",
     "sejumlah 37000 k bca 1234567890",
     "nominal 37000 j bca 1234567890",
+    "500000 M bca 1234567890",
+    "500000\nK\nbca 1234567890",
     "689545442638 : ke Bank Jago, - pembayaran; sebesar 31,700,000\xa0tgl : 3 bulan",
     "bca 1234567890 500rb tgl 3 bulan",
     "seabank 082341899172 535 separuhmilyar",

@@ -132,8 +132,14 @@ class Line:
         initials += (
             takewhile(lambda token: token.joined and re.fullmatch("[A-Z]", token.text), behind) if initials else ()
         )
-        name = self.get(place + len(initials))
-        if not 0 < len(initials) < _GROUP or name is None or not name.joined or _LOOKALIKE.fullmatch(name.text):
+        name, is_bank = self.get(place + len(initials)), place + len(initials) in self.named
+        if (
+            is_bank
+            or not 0 < len(initials) < _GROUP
+            or name is None
+            or not name.joined
+            or _LOOKALIKE.fullmatch(name.text)
+        ):
             return False
         return name.text.isalpha() and kind_of(name) == "." and name.folded not in FILLERS | LEADS_TO_NAME
 
@@ -180,7 +186,8 @@ def _is_loose(line: Line, number: Number, place: int) -> bool:
         is_behind = place == number.places.stop and _ends_with_initial(line, found.places)  # "78 m ali"
         return (is_behind or place + 1 == number.places.start) and isinstance(found.value, Ambiguous)
     if is_one and isinstance(found.value, Amount):
-        return _is_begun_before(line, found.places) or _goes_on_behind(line, found.places)
+        start, stop = found.places.start, found.places.stop
+        return line.is_torn(start) or line.is_torn(stop) or _is_odd(line, start - 1, start) or _is_odd(line, stop, stop)
     digits = "".join(line.tokens[at].digits for at in found.places)
     joined = (f"{number.digits}{digits}", f"{digits}{number.digits}", digits)
     return not is_one or len(number.places) > 1 or any(could_be_whole(each, line.method) for each in joined)
@@ -280,7 +287,7 @@ def _is_begun_before(line: Line, places: range) -> bool:
     if kind_of(first) in DIGITS and is_close(first) and (is_of_else or (first.gap == "" and not is_label)):
         return True
     is_open = kind_of(first) in DIGITS + "w" and start - 1 not in line.named and is_close(first)
-    is_piece = is_open and (_is_short_aside(line, start - 1) or _is_piece(line.tokens[max(start - 2, 0) : start], -1))
+    is_piece = is_open and (_is_odd(line, start - 1, start) or _is_piece(line.tokens[max(start - 2, 0) : start], -1))
     return line.is_torn(start) or is_piece
 
 
@@ -300,12 +307,15 @@ def _goes_on_behind(line: Line, places: range) -> bool:
         return True
     words = line.tokens[places.stop : places.stop + 3]
     is_open = is_open and places.stop not in line.named and not line.begins_name(places.stop)
-    is_piece = is_open and (_is_short_aside(line, places.stop) or _is_piece(words, 0))
+    is_piece = is_open and (_is_odd(line, places.stop, places.stop) or _is_piece(words, 0))
     return line.is_torn(places.stop) or is_piece
 
 
-def _is_short_aside(line: Line, place: int) -> bool:
-    return place in line.asides and 0 < len(line.tokens[place].digits) < WHOLE_NUMBER
+def _is_odd(line: Line, place: int, joint: int) -> bool:
+    """Return whether digits of neither number nor sum are right beside a sum. `joint`: the second of the two."""
+    beside = line.get(place)
+    is_odd = beside is not None and place in line.strays | line.asides | line.counts
+    return is_odd and 0 < len(line.tokens[place].digits) < WHOLE_NUMBER and line.tokens[joint].joined
 
 
 def _is_piece(words: Sequence[Token], nearest: int) -> bool:
