@@ -194,7 +194,8 @@ async def test_a_public_name_is_known_as_it_was_when_its_user_was_last_here(
         session = await sessions.load(written_by(EMMA, name))
         assert session is not None
         assert session.user.username == (name and name.lower())
-        async with sqlite_store.reading() as tx:
+        async with sqlite_store.transaction() as tx:
+            await session._save_state(tx)  # as at the end of an update
             assert await UserRepository(tx).get(EMMA) == session.user
     assert await lookups.find_users("@emma_w") == ()
     assert await lookups.find_users("@emma_baru") == (EMMA,)
