@@ -32,8 +32,8 @@ OPENERS: Final = {"transaction": True, "keeping": True, "reading": False}
 ROUND: Final = "run_forever"
 """The function that calls the rounds of every worker."""
 
-COUNTED_WORKERS: Final = frozenset({"chats", "poller"})
-"""Workers whose rounds are counted if they write: they claim chats, and save reports about orders."""
+COUNTED_WORKERS: Final = frozenset({"chats", "poller", "outbox"})
+"""Workers whose rounds are counted if they write: they claim chats, save reports about orders, and mark messages."""
 
 STATEMENT_LENGTH: Final = 160
 REASONS: Final = re.compile(r";\s*")
