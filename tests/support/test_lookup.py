@@ -204,11 +204,13 @@ async def test_a_public_name_is_known_as_it_was_when_its_user_was_last_here(
 async def test_a_name_that_stays_costs_no_write(sqlite_store: Database, service: FakeSettlement) -> None:
     sessions = SessionLoader(an_infra(sqlite_store, service.clock))
     first = await sessions.load(written_by(EMMA, "emma"))
+    assert first is not None
+    async with sqlite_store.transaction() as tx:
+        await first._save_state(tx)
     service.clock.passes(hours=2)
     second = await sessions.load(written_by(EMMA, "Emma"))
-    assert first is not None
     assert second is not None
-    assert second.user == first.user
+    assert (second.user, second.has_new_profile) == (first.user, False)
 
 
 def written_by(user_id: int, username: str | None) -> Update:
