@@ -116,8 +116,7 @@ class AlarmService:
 
     async def _record_finding(self, finding: Finding, known: Alarm | None) -> bool:
         if finding.is_wrong and known is None:
-            raised_at, facts = self._clock.now(), finding.facts
-            alarm = Alarm(kind=finding.kind, subject=finding.subject, facts=facts, raised_at=raised_at)
+            alarm = Alarm(kind=finding.kind, subject=finding.subject, facts=finding.facts, raised_at=self._clock.now())
             async with self._database.transaction() as tx:
                 return await raise_alarm(tx, alarm, self._operators)
         if known is None:
