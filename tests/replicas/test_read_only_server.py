@@ -10,6 +10,7 @@ import pytest_asyncio
 from sqlalchemy import make_url
 
 from bot.process import WORKER_ENDED
+from tests.e2e.chat_user import NotSeen
 from tests.e2e.faults import hold_service
 from tests.replicas.audit import audit
 from tests.replicas.cluster import Cluster, running_cluster
@@ -97,6 +98,10 @@ async def test_a_process_never_ends_while_an_answer_of_the_service_waits_to_be_s
     await found(lambda: measure_unwritable(replica), lambda seconds: seconds > 3, what="more than its minute")
     assert replica.is_running
     await replica.terminate_backends(cluster.database)  # now its sessions are new, too
-    await journey.gets_invoice()
+    try:
+        await journey.gets_invoice()
+    except NotSeen as error:
+        unwritable, last = await measure_unwritable(replica), replica.lines()[-8:]
+        raise AssertionError(f"no writes for {unwritable} s; the log ends with {last}") from error
     assert replica.is_running
     assert (await audit(cluster, [journey])).broken == []
