@@ -114,6 +114,7 @@ SUMS = [
     "sejumlah 37000 k bca 1234567890",
     "nominal 37000 j bca 1234567890",
     "500000 M bca 1234567890",
+    "nomor [6287824597032] : sejumlah: 1jt8:00 Teuku Umar via Ovo",
     "500000\nK\nbca 1234567890",
     "689545442638 : ke Bank Jago, - pembayaran; sebesar 31,700,000\xa0tgl : 3 bulan",
     "bca 1234567890 500rb tgl 3 bulan",
@@ -225,6 +226,8 @@ NUMBERS = [
     "sebesar 900999 2715\n: 558 218 danamon",
     "20642 31380 6:48 hsbc 50rb",
     "a/n ibu hp 6281]23:9825370 rp2500999 014",
+    "50rb, bank aladin - rek 947 781 474 907 26",
+    "transfer ke bsi Rp872.123,00 jangan 1650.5k 93703-85694 / no rek 2226 7707 55",
 ]
 
 
@@ -258,6 +261,7 @@ NAMES = [
     "bca 1234567890 250 COMMA LIMA K Jose",
     "btpn 12345678901 nama: H. Sulaiman I DR 979,000",
     "bca 1234567890 nine stgh a k andi",
+    "HSBC. <39109892496065>\nan EKO o,663JT",
 ]
 
 

@@ -303,12 +303,19 @@ def _goes_on_behind(line: Line, places: range) -> bool:
     if is_ending or behind.folded in COUNTED or behind.gap == "-" or (last.folded in INITIALS and last.gap != ""):
         return True
     is_open = kind_of(last) in DIGITS + "wh"
-    if is_open and behind.gap == "" and kind_of(behind) == ".":
+    if behind.gap == "" and (behind.digits or (is_open and kind_of(behind) == ".")):  # "1jt8:00"
         return True
     words = line.tokens[places.stop : places.stop + 3]
     is_open = is_open and places.stop not in line.named and not line.begins_name(places.stop)
     is_piece = is_open and (_is_odd(line, places.stop, places.stop) or _is_piece(words, 0))
     return line.is_torn(places.stop) or is_piece
+
+
+def _touches(line: Line, place: int) -> bool:
+    """Return whether the word before the digits is written together with them, or is like a digit ("o,663jt")."""
+    before, token = line.get(place - 1), line.tokens[place]
+    is_like = before is not None and _LOOKALIKE.fullmatch(before.text) is not None
+    return token.gap == "" or (is_like and is_close(token))
 
 
 def _is_odd(line: Line, place: int, joint: int) -> bool:
@@ -355,7 +362,7 @@ def find_torn(line: Line) -> set[int]:
     odd = line.strays | line.counts | {place for each in line.sums if each.is_bare for place in each.places}
     torn = {at for each in doubtful for at in (each.start - 1, each.stop)} | {at + 1 for at in odd}
     torn |= {at - 1 for at in odd if is_close(line.tokens[at])}
-    torn |= {at - 1 for at, token in enumerate(line.tokens) if token.digits and token.gap == ""}
+    torn |= {at - 1 for at, token in enumerate(line.tokens) if token.digits and _touches(line, at)}
     torn |= {at + 1 for at, token in enumerate(line.tokens) if token.folded == "of"}  # "of a k"
     torn |= {at + 1 for at in line.asides if line.tokens[at].folded in MONTHS}
     glued = {at for at, token in enumerate(line.tokens) if at and token.gap == "" and line.tokens[at - 1].digits}

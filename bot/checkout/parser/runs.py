@@ -193,7 +193,9 @@ class Run:
             sums = [self._sum(*each) for each in beside if each[0] < each[1]]
             if all(each and not self._may_end_in_number(each) for each in sums):
                 found.append(Division(number, tuple(each for each in sums if each)))
-        may_be = {as_sent(each.digits, self.method) for each in self._numbers(start, stop, with_sums=True)}
+        # With the bank's code, too: the number may begin with these digits.
+        longer = self._numbers(self.places.start, stop, with_sums=True)
+        may_be = {as_sent(each.digits, self.method) for each in longer}
         labelled = [each for each in found if each.number] if ACCOUNT_LABELS & set(self.labels) else []
         found = labelled or found
         if not found and not may_be:
