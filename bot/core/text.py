@@ -26,6 +26,8 @@ _ODD_MARK: Final = re.compile(
 )
 """A mark right before a number's first digit, which can begin a fraction. A quote that is closed later isn't one."""
 
+_UNSEEN_BEHIND_DIGIT: Final = re.compile(rf"(?<=\d){_UNSEEN}")
+
 _PICTURES_OF_SIGNS: Final = {0x1F4B2: "$", 0x1F4B4: "\u00a5", 0x1F4B6: "\u20ac", 0x1F4B7: "\u00a3"}
 """"Heavy dollar sign", and the notes of yen, euro and pound. A dollar note and a flying one are only decoration."""
 
@@ -82,4 +84,5 @@ def with_plain_marks(text: str) -> str:
 
     A bullet becomes `BULLET`, because it can also be no mark of the number.
     """
-    return _ODD_MARK.sub(lambda mark: BULLET if mark[0] in _BULLETS else ".", text.translate(_PICTURES_OF_SIGNS))
+    seen = _UNSEEN_BEHIND_DIGIT.sub("", text.translate(_PICTURES_OF_SIGNS))
+    return _ODD_MARK.sub(lambda mark: BULLET if mark[0] in _BULLETS else ".", seen)

@@ -114,6 +114,7 @@ SUMS = [
     "sejumlah 37000 k bca 1234567890",
     "nominal 37000 j bca 1234567890",
     "500000 M bca 1234567890",
+    "transfer ke link aja : sejumlah: 91\u200b'1 ribu",
     "nomor [6287824597032] : sejumlah: 1jt8:00 Teuku Umar via Ovo",
     "500000\nK\nbca 1234567890",
     "689545442638 : ke Bank Jago, - pembayaran; sebesar 31,700,000\xa0tgl : 3 bulan",
