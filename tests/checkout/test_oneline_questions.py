@@ -114,6 +114,8 @@ SUMS = [
     "sejumlah 37000 k bca 1234567890",
     "nominal 37000 j bca 1234567890",
     "500000 M bca 1234567890",
+    "konfirmasi | transfer ke go-pay 5 sats 37721",
+    "via bank jago : sebesar Rp14 200( 5:00",
     "transfer ke link aja : sejumlah: 91\u200b'1 ribu",
     "nomor [6287824597032] : sejumlah: 1jt8:00 Teuku Umar via Ovo",
     "500000\nK\nbca 1234567890",
@@ -228,6 +230,7 @@ NUMBERS = [
     "20642 31380 6:48 hsbc 50rb",
     "a/n ibu hp 6281]23:9825370 rp2500999 014",
     "50rb, bank aladin - rek 947 781 474 907 26",
+    "via bank aladin hp 08;1302793569 Agus Salim selamat pagi Rp 1 300 123",
     "transfer ke bsi Rp872.123,00 jangan 1650.5k 93703-85694 / no rek 2226 7707 55",
 ]
 
@@ -263,6 +266,7 @@ NAMES = [
     "btpn 12345678901 nama: H. Sulaiman I DR 979,000",
     "bca 1234567890 nine stgh a k andi",
     "HSBC. <39109892496065>\nan EKO o,663JT",
+    "shopeepay 082251453837 / nama: rizky febian mei |2026 sejumlah: 1,75 juta",
 ]
 
 

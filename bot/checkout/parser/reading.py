@@ -247,7 +247,8 @@ class _Parts:
         is_else = not NOT_THIS.isdisjoint(run.labels) or (self._has_bank and not PHONE_LABELS.isdisjoint(run.labels))
         is_else = is_else and (number is None or number.places.start == start)  # "jangan 5rb 1234567890"
         if len(divisions) != 1 or (number and is_else and (self._method is None or len(number.places) > 1)):
-            is_known = is_else and self._method is not None and len(run.places) == 1
+            is_long = len(self._tokens[start].digits) >= LEAST_DIGITS
+            is_known = is_else and is_long and self._method is not None and len(run.places) == 1
             found.known |= set(run.places) if is_known else set()
             if not is_known:
                 self._read_unclear(run, divisions)

@@ -224,8 +224,9 @@ class Run:
     def _sum(self, start: int, stop: int) -> Sum | None:
         """Return these tokens as a sum. Bare digits are sure only if they are grouped, round, or introduced."""
         phrase = self.tokens[start:stop]
-        value = read_phrase(phrase)
         kinds = "".join(map(kind_of, phrase))
+        has_number = "s" in kinds and any(len(token.digits) >= WHOLE_NUMBER for token in phrase)
+        value = None if has_number else read_phrase(phrase)  # "sats 7532931609"
         if value is None or kinds.strip(DIGITS):
             return Sum(range(start, stop), value, is_bare=not set(kinds) & _UNITS) if value is not None else None
         digits = sum(len(token.digits) for token in phrase)
