@@ -158,9 +158,15 @@ def has_rival(line: Line, number: Number) -> bool:
     It is the number only if all other digits of the line belong to something that is certain, and nothing touches it.
     """
     start, stop = number.places.start, number.places.stop
-    others = [at for at in range(len(line.tokens)) if at not in number.places and _is_loose(line, number, at)]
+    sent = as_sent(number.digits, line.method)
+    same = {at for each in line.numbers if as_sent(each.digits, line.method) == sent for at in each.places}
     is_cut = line.is_torn(start) or line.is_torn(stop)
-    return bool(others) or is_cut or _is_of_else(line, number) or _may_hold_sum(line, number)
+    return (
+        any(_is_loose(line, number, at) for at in range(len(line.tokens)) if at not in same)
+        or is_cut
+        or _is_of_else(line, number)
+        or _may_hold_sum(line, number)
+    )
 
 
 def _is_loose(line: Line, number: Number, place: int) -> bool:
@@ -170,9 +176,7 @@ def _is_loose(line: Line, number: Number, place: int) -> bool:
     unless the number is a phone's and the code may be an account of a bank that isn't named.
     """
     token = line.tokens[place]
-    sent = as_sent(number.digits, line.method)
-    twins = {at for each in line.numbers if as_sent(each.digits, line.method) == sent for at in each.places}
-    if place in line.known | line.counts | twins or line.is_code(place) or not _has_digits(token):
+    if place in line.known | line.counts or line.is_code(place) or not _has_digits(token):
         return False
     if place in line.asides:
         is_phone = not PHONE_LABELS.isdisjoint(line.labels(number.places.start))
@@ -249,7 +253,8 @@ def is_sum_doubtful(line: Line, *, is_number_doubtful: bool) -> bool:
     strays = [line.tokens[place] for place in line.strays]
     if any(len(token.digits) < WHOLE_NUMBER or ODD_SUM.fullmatch(token.text) for token in strays):
         return True
-    outside = {token.folded for place, token in enumerate(line.tokens) if place not in line.of_sums}
+    of_sums = line.of_sums
+    outside = {token.folded for place, token in enumerate(line.tokens) if place not in of_sums}
     if line.counts or line.foreign.places or outside & _CHANGES_A_SUM:
         return True
     if any(_LETTERS_THEN_SCALE.fullmatch(token.text) for token in line.tokens):
