@@ -17,7 +17,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.recipients.holders import clean_holder
 from bot.recipients.numbers import CleanNumber, clean_contact, to_international
 from bot.settlement.model import EWALLET
-from bot.users.screens.start import send_row
+from bot.users.buttons import send_row
 from bot.users.session import Session
 
 

@@ -32,7 +32,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.rules import DestinationClosed
 from bot.orders.status_messages import StatusMessages
 from bot.settlement.model import SettlementFailure
-from bot.users.screens.start import send_row
+from bot.users.buttons import send_row
 from bot.users.session import Session
 
 STALE = "users.stale.button"

@@ -30,7 +30,7 @@ from bot.recipients.model import SavedRecipient, find_by_name, recipient_title
 from bot.recipients.numbers import MIN_ACCOUNT_DIGITS
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import PayoutMethod, ServiceDown, SettlementFailure
-from bot.users.screens.start import send_row
+from bot.users.buttons import send_row
 from bot.users.session import Session
 
 SAID_WHILE_ASKING = frozenset({Step.DESTINATION, Step.NUMBER, Step.HOLDER})

@@ -1,4 +1,4 @@
-"""Buttons of the statistics."""
+"""Buttons of the statistics and of the reconciliation."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,4 +20,21 @@ class StatisticsButton(Callback, prefix="st"):
     """A button of the statistics. `period` is a `Period`, or one of `NAMED_SPANS` for a file."""
 
     action: StatisticsAction
+    period: Annotated[str, Pattern("[a-z_]{1,12}")] = ""
+
+
+class ReconciliationAction(StrEnum):
+    """What a button of the reconciliation does."""
+
+    REFRESH = "again"
+    BOOKS = "books"
+    CSV = "csv"
+    BACK = "back"
+
+
+@dataclass(frozen=True)
+class ReconciliationButton(Callback, prefix="rc"):
+    """A button of the reconciliation. `period` is one of `BOOK_SPANS` for a file of the books."""
+
+    action: ReconciliationAction
     period: Annotated[str, Pattern("[a-z_]{1,12}")] = ""

@@ -1,4 +1,4 @@
-"""The buttons of an order's messages, of the list of orders, and of the notification preferences."""
+"""The buttons of orders' messages and lists, of the notification preferences, and of the list of destinations."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -61,3 +61,10 @@ class PreferenceButton(Callback, prefix="np:set"):
 
     topic: Annotated[str, Pattern("[a-z]{1,12}")]
     mode: DeliveryMode
+
+
+@dataclass(frozen=True)
+class DestinationsButton(Callback, prefix="dn"):
+    """A button to a page of the list, counted from 0."""
+
+    page: Annotated[str, Pattern("[0-9]{1,3}")] = "0"

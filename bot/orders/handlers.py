@@ -23,9 +23,9 @@ from bot.orders.status_messages import StatusMessages
 from bot.recipients.formatting import format_method
 from bot.settlement.model import SettlementFailure
 from bot.staff.staff_chat import SupportContacts
+from bot.users.buttons import send_row
 from bot.users.model import press_event
 from bot.users.repository import record_user_event
-from bot.users.screens.start import send_row
 from bot.users.session import Session
 
 log = structlog.get_logger(__name__)

@@ -12,8 +12,8 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
 from bot.recipients.formatting import format_destination, format_full_method, format_method, format_recipient
 from bot.recipients.model import SavedRecipient, recipient_title
+from bot.users.buttons import send_row
 from bot.users.screens.settings import SettingsSection
-from bot.users.screens.start import send_row
 
 PAGE_SIZE = 8
 MAX_LABEL_LENGTH = 40

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from bot.core.sample_size import SAMPLE_PERIOD
-from bot.orders.destinations.health import CachedMeasurement
+from bot.orders.measurement import CachedMeasurement
 from bot.support.ticket_statistics import measure_tickets
 from bot.support.tickets.repository import TicketRepository
 

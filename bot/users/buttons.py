@@ -5,7 +5,9 @@ from enum import StrEnum
 from typing import Annotated
 
 from bot.core.locales import LOCALES
+from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.callbacks import Callback, Pattern
+from bot.infra.telegram.ui.screen import Button, Style
 
 
 class SettingsAction(StrEnum):
@@ -78,3 +80,8 @@ class DeletionButton(Callback, prefix="pv:yes"):
 
     user_id: int
     asked_at: Annotated[str, Pattern("[0-9]{1,17}")]
+
+
+def send_row(t: Translator, label: str = "users.button.send", *, style: Style | None = "primary") -> tuple[Button, ...]:
+    """Return the row with the button that starts a new order. On a screen about trouble it has no `style`."""
+    return (Button(t.plain(label), data=NewOrderButton().pack(), style=style),)

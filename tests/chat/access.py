@@ -31,10 +31,8 @@ from bot.core.locales import LOCALES
 from bot.infra.db.encryption import read_row
 from bot.infra.db.vault import Vault
 from bot.infra.telegram.ui.router import Audience
-from bot.operations.buttons import StatisticsAction, StatisticsButton
-from bot.operations.reconciliation.screens import ReconciliationAction, ReconciliationButton
-from bot.orders.buttons import OrderAction, PreferenceButton, PreferencesAction, PreferencesButton
-from bot.orders.destinations.screens import DestinationsButton
+from bot.operations.buttons import ReconciliationAction, ReconciliationButton, StatisticsAction, StatisticsButton
+from bot.orders.buttons import DestinationsButton, OrderAction, PreferenceButton, PreferencesAction, PreferencesButton
 from bot.orders.preferences import DeliveryMode
 from bot.payment_requests.buttons import (
     AskButton,

@@ -11,8 +11,9 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
-from bot.orders.destinations.health import CACHED_FOR, PayoutTimeMeasurement
+from bot.orders.destinations.health import PayoutTimeMeasurement
 from bot.orders.destinations.model import PayoutTimes
+from bot.orders.measurement import CACHED_FOR
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.steps import OrderStep

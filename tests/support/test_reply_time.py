@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from bot.infra.db.database import Database
-from bot.orders.destinations.health import CACHED_FOR
+from bot.orders.measurement import CACHED_FOR
 from bot.support.reply_time import ReplyTime
 from bot.support.tickets.repository import TicketRepository
 from tests.screens import NOW

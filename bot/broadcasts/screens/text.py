@@ -13,7 +13,7 @@ from bot.infra.telegram.ui.formatting import clip, format_clock_of_device
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.rates.screens import subscription
 from bot.settlement.model import Quote
-from bot.users.screens.start import send_row
+from bot.users.buttons import send_row
 
 MAX_SOURCE_LENGTH = 24
 NO_VALUE = "—"

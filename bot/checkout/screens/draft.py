@@ -8,8 +8,7 @@ from bot.checkout.screens.formatting import format_draft_line, text_key
 from bot.checkout.screens.parts import leave_row
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.users.buttons import NewOrderButton
-from bot.users.screens.start import send_row
+from bot.users.buttons import NewOrderButton, send_row
 
 
 def unfinished(t: Translator, draft: OrderDraft) -> Screen:

@@ -6,9 +6,9 @@ from bot.core import csv
 from bot.core.date_ranges import Span, parse_span
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
+from bot.operations.buttons import ReconciliationAction, ReconciliationButton
 from bot.operations.reconciliation import screens
 from bot.operations.reconciliation.books import ZONE
-from bot.operations.reconciliation.screens import ReconciliationAction, ReconciliationButton
 from bot.operations.reconciliation.service import ReconciliationService
 from bot.settlement.model import SettlementFailure
 from bot.users.session import Session

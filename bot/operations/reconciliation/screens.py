@@ -1,37 +1,17 @@
 """Screens of `/reconcile`: what the newest run compared and found, and the books."""
 
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from enum import StrEnum
-from typing import Annotated, Final
+from typing import Final
 
 from bot.core.csv import CsvFile
 from bot.core.date_ranges import NAMED_SPANS, Span
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.callbacks import Callback, Pattern
 from bot.infra.telegram.ui.formatting import clip, format_span, format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.operations.buttons import ReconciliationAction, ReconciliationButton
 from bot.operations.reconciliation.books import ZONE
 from bot.operations.reconciliation.model import Difference, DifferenceKind, ListedSpan, Report, Run
 from bot.operations.reconciliation.service import MAX_ORDERS
-
-
-class ReconciliationAction(StrEnum):
-    """What a button of the reconciliation does."""
-
-    REFRESH = "again"
-    BOOKS = "books"
-    CSV = "csv"
-    BACK = "back"
-
-
-@dataclass(frozen=True)
-class ReconciliationButton(Callback, prefix="rc"):
-    """A button of the reconciliation. `period` is one of `BOOK_SPANS` for a file of the books."""
-
-    action: ReconciliationAction
-    period: Annotated[str, Pattern("[a-z_]{1,12}")] = ""
-
 
 MAX_DIFFERENCES: Final = 12
 MAX_SPANS: Final = 3

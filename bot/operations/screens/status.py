@@ -12,7 +12,7 @@ from bot.staff.alarm_model import DESTINATION_ALARMS, ORDER_ALARMS, Alarm, Alarm
 from bot.staff.alarm_subjects import Subjects
 from bot.staff.buttons import AlarmAction, AlarmButton
 from bot.staff.screens import alarms as alarm_screens
-from bot.users.screens.start import send_row
+from bot.users.buttons import send_row
 
 OK, WRONG, UNKNOWN, NOTHING_TO_DO = "✅", "🚨", "❔", "▫️"
 

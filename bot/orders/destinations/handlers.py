@@ -3,10 +3,10 @@
 from bot.infra.drawing.off_loop import render_chart_off_loop
 from bot.infra.telegram.ui.router import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
+from bot.orders.buttons import DestinationsButton
 from bot.orders.destinations import screens
 from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.destinations.model import DestinationsHealth
-from bot.orders.destinations.screens import DestinationsButton
 from bot.users.session import Session
 
 

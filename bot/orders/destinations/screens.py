@@ -1,17 +1,16 @@
 """What senders are told about a destination, and the operators' list of all of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
-from typing import Annotated, Final
+from typing import Final
 
 from bot.core.sample_size import MIN_SAMPLES, SAMPLE_PERIOD
 from bot.infra.drawing.chart import Row, RowFacts
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.callbacks import Callback, Pattern
 from bot.infra.telegram.ui.formatting import clip, format_clock, format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.orders.buttons import DestinationsButton
 from bot.orders.destinations.model import (
     DestinationHealth,
     DestinationsHealth,
@@ -21,14 +20,6 @@ from bot.orders.destinations.model import (
     find_week_part,
 )
 from bot.recipients.formatting import MAX_BUTTON_NAME, format_method
-
-
-@dataclass(frozen=True)
-class DestinationsButton(Callback, prefix="dn"):
-    """A button to a page of the list, counted from 0."""
-
-    page: Annotated[str, Pattern("[0-9]{1,3}")] = "0"
-
 
 PAGE: Final = 8
 """Destinations on one page."""

@@ -28,8 +28,8 @@ from bot.orders.receipts.service import ReceiptService
 from bot.orders.receipts.wrong_codes import TooManyWrongCodes
 from bot.settlement.steps import COMPLETED
 from bot.users import questions
+from bot.users.buttons import send_row
 from bot.users.repository import UserRepository
-from bot.users.screens.start import send_row
 from bot.users.session import SESSION, Session, as_handler, current_session
 
 QUESTION: Final = "verify"

@@ -8,7 +8,7 @@ from bot.orders.history import HistoryPage
 from bot.orders.order import Order
 from bot.orders.screens.open_orders import status_emoji, status_key
 from bot.recipients.formatting import format_destination
-from bot.users.screens.start import send_row
+from bot.users.buttons import send_row
 
 COLUMNS = 3
 

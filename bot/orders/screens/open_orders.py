@@ -10,7 +10,7 @@ from bot.orders.buttons import HistoryButton, OrderAction, OrderButton
 from bot.orders.history import NEWEST
 from bot.orders.order import Order, OrderStatus
 from bot.orders.screens.formatting import format_order_line
-from bot.users.screens.start import send_row
+from bot.users.buttons import send_row
 
 STATUS_KEYS = {
     OrderStatus.NEEDS_CONFIRMATION: "orders.status.held",

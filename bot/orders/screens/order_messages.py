@@ -24,7 +24,7 @@ from bot.orders.screens.formatting import (
 )
 from bot.rates.model import price_drift_percent
 from bot.recipients.formatting import format_method, group_digits
-from bot.users.screens.start import send_row
+from bot.users.buttons import send_row
 
 REASON_SHOWN = 200
 

@@ -15,7 +15,7 @@ from bot.orders.order import Order, OrderStatus, Phase
 from bot.orders.screens.formatting import order_button, repeat_button
 from bot.recipients.formatting import format_destination, kind_key
 from bot.settlement.steps import COMPLETED, FAILED, OrderStep
-from bot.users.screens.start import send_row
+from bot.users.buttons import send_row
 
 NOT_SEEN_PAID = frozenset({OrderStatus.EXPIRED, OrderStatus.GIVEN_UP, OrderStatus.FAILED_UNPAID})
 """The statuses in which it is too late to pay. Its user may have paid all the same."""

@@ -8,7 +8,7 @@ from bot.orders.history import NEWEST
 from bot.orders.order import Order, OrderStatus
 from bot.orders.screens import order_messages
 from bot.orders.screens.formatting import order_button
-from bot.users.screens.start import send_row
+from bot.users.buttons import send_row
 
 ANSWERS = {
     OrderStatus.WAITING: "orders.asked.waiting",

@@ -19,8 +19,8 @@ from bot.payments.tokens import LIGHTNING
 from bot.rates.model import Estimate
 from bot.recipients.formatting import format_destination, format_full_method, format_method
 from bot.recipients.matching import mask_number
+from bot.users.buttons import send_row
 from bot.users.screens.phrase import SHOW as SHOW_PHRASE
-from bot.users.screens.start import send_row
 
 COLUMNS: Final = 2
 

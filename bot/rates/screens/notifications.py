@@ -10,7 +10,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.rates.screens.alert import format_condition
 from bot.rates.screens.subscription import update_rows
 from bot.settlement.model import Quote
-from bot.users.screens.start import send_row
+from bot.users.buttons import send_row
 
 EXAMPLES = (100_000, 1_000_000)
 

@@ -12,7 +12,7 @@ from bot.rates.history import Chart, ChartPeriod, RateHistory
 from bot.rates.screens import chart as rate_chart
 from bot.rates.screens import subscription
 from bot.settlement.model import Quote
-from bot.users.screens.start import send_row
+from bot.users.buttons import send_row
 
 EXAMPLES = (100_000, 1_000_000)
 

@@ -2,9 +2,8 @@
 
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.users.buttons import PhraseAction, PhraseButton, SettingsAction, SettingsButton
+from bot.users.buttons import PhraseAction, PhraseButton, SettingsAction, SettingsButton, send_row
 from bot.users.phrase import MAX_LENGTH, MIN_LENGTH, Suggestion
-from bot.users.screens.start import send_row
 
 SHOW, NEW, OWN = (PhraseButton(action).pack() for action in (PhraseAction.SHOW, PhraseAction.NEW, PhraseAction.OWN))
 SETTINGS = SettingsButton(SettingsAction.SHOW).pack()

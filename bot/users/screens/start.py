@@ -5,14 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.infra.i18n import LOCALES, Html, Translator, other_locales
-from bot.infra.telegram.ui.screen import Button, Screen, Style
+from bot.infra.telegram.ui.screen import Button, Screen
 from bot.payments.tokens import LIGHTNING_WALLETS
-from bot.users.buttons import LanguageButton, NewOrderButton, SettingsAction, SettingsButton
-
-
-def send_row(t: Translator, label: str = "users.button.send", *, style: Style | None = "primary") -> tuple[Button, ...]:
-    """Return the row with the button that starts a new order. On a screen about trouble it has no `style`."""
-    return (Button(t.plain(label), data=NewOrderButton().pack(), style=style),)
+from bot.users.buttons import LanguageButton, SettingsAction, SettingsButton, send_row
 
 
 @dataclass(frozen=True, slots=True)

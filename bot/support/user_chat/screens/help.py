@@ -17,9 +17,9 @@ from bot.staff.staff_chat import SupportContacts
 from bot.support.ticket import Ticket
 from bot.support.user_chat.buttons import HelpButton, HelpPage, NewTicketButton, UserTicketAction, UserTicketButton
 from bot.support.user_chat.screens.question import format_contact, format_other_contact
+from bot.users.buttons import send_row
 from bot.users.provider import UNNAMED, Provider, format_provider
 from bot.users.screens import phrase
-from bot.users.screens.start import send_row
 
 TOPICS: Final = (HelpPage.COST, HelpPage.TIME, HelpPage.LIGHTNING, HelpPage.TROUBLE)
 """The pages behind the first one."""

@@ -10,7 +10,7 @@ from bot.orders.order import Order
 from bot.orders.screens.formatting import format_order_line
 from bot.support.ticket import Ticket
 from bot.support.user_chat.buttons import LeaveTicketQuestionButton, NewTicketButton, UserTicketAction, UserTicketButton
-from bot.users.screens.start import send_row
+from bot.users.buttons import send_row
 
 PROFILE = "https://t.me/"
 
