@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -98,6 +99,8 @@ def sandbox(
             raise
         typer.echo("The sandbox isn't part of this image. Run it from the project.", err=True)
         sys.exit(BAD_SETTINGS)
+    if not without_bot and find_spec("telegram") is None:
+        raise ModuleNotFoundError(name="telegram")  # an installation for agents: the bot's process would fail later
     logs.configure("info", "console")
     options = sandbox_run.SandboxOptions(
         state=state,
@@ -154,11 +157,26 @@ def rotate_keys() -> None:
     """Re-encrypt the database with the first key in ENCRYPTION_KEYS. The bot can keep running."""
     settings = _settings()
     from bot.app import create_database  # noqa: PLC0415  see run
-    from bot.operations import rotate_keys as rotating  # noqa: PLC0415  see run
+    from bot.operations import database_commands  # noqa: PLC0415  see run
 
     logs.configure("error", settings.log_format)
     with _report_database_errors():
-        sys.exit(asyncio.run(rotating.run(create_database(settings), typer.echo)))
+        sys.exit(asyncio.run(database_commands.rotate_keys(create_database(settings), typer.echo)))
+
+
+@cli.command("set-aside", context_settings={"ignore_unknown_options": True})  # the number of a job is negative
+def set_aside(
+    table: Annotated[Literal["outbox", "inbox"], typer.Argument(help="Where it waits, as the alarm names it.")],
+    key: Annotated[int, typer.Argument(help="Its number, as the alarm names it.")],
+) -> None:
+    """End a waiting message or job whose kind this version doesn't know."""
+    settings = _settings()
+    from bot.app import create_database  # noqa: PLC0415  see run
+    from bot.operations import database_commands  # noqa: PLC0415  see run
+
+    logs.configure("error", settings.log_format)
+    with _report_database_errors():
+        sys.exit(asyncio.run(database_commands.set_aside(create_database(settings), table, key, typer.echo)))
 
 
 @cli.command("copy-database")
@@ -168,14 +186,14 @@ def copy_database(
     """Copy all data of another database into the empty one of DATABASE_URL. Stop every bot first."""
     settings = _settings()
     from bot.app import create_database  # noqa: PLC0415  see run
-    from bot.operations import copy_database as copying  # noqa: PLC0415  see run
+    from bot.operations import database_commands  # noqa: PLC0415  see run
 
     def open_database(url: str) -> "Database":
         return create_database(settings.model_copy(update={"database_url": url}))
 
     logs.configure("error", settings.log_format)
     with _report_database_errors():
-        sys.exit(asyncio.run(copying.run(source, settings.database_url, open_database, typer.echo)))
+        sys.exit(asyncio.run(database_commands.copy_database(source, settings.database_url, open_database, typer.echo)))
 
 
 @cli.command()
@@ -199,10 +217,10 @@ def check(
 @cli.command()
 def routes() -> None:
     """Print every command and button with who may use it."""
-    from bot.app import build_declared_features  # noqa: PLC0415  see run
+    from bot.app import build_declared  # noqa: PLC0415  see run
     from bot.updates import list_routes  # noqa: PLC0415  see run
 
-    for route in list_routes(build_declared_features()):
+    for route in list_routes(build_declared()):
         owner = f"their own {route.belongs_to}" if route.belongs_to else "-"
         typer.echo(f"{route.name:<16} {route.audience:<12} {owner}")
 
@@ -221,7 +239,7 @@ def _settings() -> config.Settings:
 @contextmanager
 def _report_database_errors() -> Iterator[None]:
     """Report in one line that the database can't be used, without a traceback or a password."""
-    from bot.infra.db.errors import StoreError, UnsuitableServer, UnusableUrl  # noqa: PLC0415  see run
+    from bot.infra.db.errors import SchemaMismatch, StoreError, UnsuitableServer, UnusableUrl  # noqa: PLC0415  see run
     from bot.infra.db.vault import MissingKey, NoKeys  # noqa: PLC0415  see run
 
     try:
@@ -231,7 +249,7 @@ def _report_database_errors() -> Iterator[None]:
         sys.exit(BAD_SETTINGS)
     except StoreError as error:
         typer.echo(f"Kirim can't use the database (DATABASE_URL): {error}.", err=True)
-        sys.exit(BAD_SETTINGS if isinstance(error, UnusableUrl | UnsuitableServer) else 1)
+        sys.exit(BAD_SETTINGS if isinstance(error, UnusableUrl | UnsuitableServer | SchemaMismatch) else 1)
 
 
 @contextmanager

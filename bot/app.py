@@ -1,8 +1,9 @@
 """The composition root: it builds every part of the bot from the settings, and connects them."""
 
+import math
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
@@ -14,19 +15,20 @@ import bot.tables  # noqa: F401  every feature adds its tables to the metadata, 
 from bot.broadcasts.feature import Broadcasts
 from bot.broadcasts.service import BroadcastRules
 from bot.checkout.feature import Checkout
-from bot.config import INTERACTIVE_START, Settings
+from bot.config import Settings
 from bot.core.clock import SystemClock
+from bot.home.feature import AUDIT_TERMS, Home
+from bot.home.handlers import BuiltFeatures
 from bot.infra.db.database import Database
 from bot.infra.db.vault import Vault, generate_key
 from bot.infra.feature import Feature, Infra
 from bot.infra.i18n import Translations
-from bot.infra.jobs.chat_jobs import ChatJobs
-from bot.infra.leases.process import ProcessLeases
-from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.follow_ups import chain_follow_ups
+from bot.infra.leases.chat_leases import ChatLeases, Leases, UnsharedLeases
+from bot.infra.outbox.delivery import FEWEST_BULK_SLOTS, OutboxDelivery
 from bot.infra.outbox.model import Queue
-from bot.infra.outbox.rendering import Renderers
+from bot.infra.outbox.rendering import Renderers, chain_follow_ups
 from bot.infra.redaction import know_secrets
+from bot.infra.telegram.inbound.repository import Inbox
 from bot.infra.telegram.inbound.webhook import Webhook, WebhookRegistration
 from bot.infra.telegram.outbound.limiter import Limits as SendLimits
 from bot.infra.telegram.outbound.limiter import SendLimiter
@@ -34,37 +36,39 @@ from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.workers import Wakeup
 from bot.operations.feature import Operations
-from bot.operations.gauges import Gauges
-from bot.operations.monitor import Monitor
-from bot.operations.rules import OperationRules
+from bot.operations.monitor import OperationRules
 from bot.orders.feature import Orders
 from bot.orders.limits import Limits, LinkLimits
-from bot.orders.notification_kinds import ORDER_SUBJECT
+from bot.orders.notifications import ORDER_SUBJECT
 from bot.orders.rules import OrderRules
+from bot.orders.warnings import load_order
+from bot.payment_reminders.feature import PaymentReminders
+from bot.payment_reminders.service import end_reminders
 from bot.payment_requests.feature import PaymentRequests
+from bot.payment_requests.model import PaymentRequestRules
+from bot.payment_requests.paying.notifications import LinkListener
 from bot.payment_requests.paying.service import check_link
-from bot.payment_requests.rules import PaymentRequestRules
 from bot.rates.feature import Rates
+from bot.rates.service import end_subscription
 from bot.recipients.feature import Recipients
-from bot.settlement import metrics as settlement_metrics
 from bot.settlement.access import SettlementAccess
-from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.budget import LEAST_PER_SECOND, AdaptiveBudget
 from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.client.client import SettlementClient
-from bot.settlement.health import Health
-from bot.settlement.model import Settlement
-from bot.settlement.monitored import MonitoredSettlement
+from bot.settlement.client import SettlementClient
+from bot.settlement.errors import SlowDown
+from bot.settlement.health import BUDGET, Health
 from bot.staff.feature import Staff
-from bot.staff.rules import StaffRules
+from bot.staff.model import StaffRules
 from bot.support.feature import Support
-from bot.support.notification_queue import TICKET_SUBJECT
-from bot.support.rules import SupportRules
-from bot.users.feature import Users
-from bot.users.model import UserRules
-from bot.users.provider import Provider
+from bot.support.model import SupportRules
+from bot.support.notifications import TICKET_SUBJECT
+from bot.support.service import OrderTicketListener
+from bot.support.topics import move_group
+from bot.support.user_messages import ReplyTime, describe_ticket
+from bot.users.feature import Privacy, Users
+from bot.users.model import Provider, UserRules
 from bot.users.readers import RenderContext, RenderContexts
-from bot.users.session_loader import SessionLoader
+from bot.users.session import SessionLoader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,25 +77,27 @@ class App:
 
     settings: Settings
     database: Database
-    client: SettlementClient
     application: Application  # type: ignore[type-arg]
     webhook_registration: WebhookRegistration
-    settlement: Settlement
+    settlement: SettlementClient
     readers: RenderContexts
     renderers: Renderers[RenderContext]
     infra: Infra
     sessions: SessionLoader
-    recipients: Recipients
     features: Sequence[Feature]
+    users: Users
     orders: Orders
-    monitor: Monitor
-    gauges: Gauges
+    checkout: Checkout
+    payment_requests: PaymentRequests
+    support: Support
+    operations: Operations
+    home: Home
     delivery: OutboxDelivery
     bulk_delivery: OutboxDelivery
     wake_outbox: Wakeup
     wake_bulk: Wakeup
     wake_chats: Wakeup
-    leases: ProcessLeases
+    leases: Leases
     broadcasts: Broadcasts
     clock: SystemClock
 
@@ -104,18 +110,20 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     clock = SystemClock()
     owner = process_id or secrets.token_hex(4)
     database = create_database(settings, owner)
-    leases = ProcessLeases.create(database, owner)
+    leases = UnsharedLeases(owner) if database.is_sqlite else ChatLeases(database, owner)
     wake_outbox, wake_bulk, health_changed = Wakeup(), Wakeup(), Wakeup()
-    client = SettlementClient(
-        settings.service_base_url,
-        settings.service_api_key.get_secret_value(),
-        on_request=settlement_metrics.record_request,
-    )
     health = Health(clock, compute_outage_tolerance(settings), health_changed)
     budget = AdaptiveBudget(settings.service_max_requests_per_second)
-    settlement_metrics.BUDGET.set_function(lambda: budget.per_second)
-    adapter = SettlementAdapter(client)
-    settlement = MonitoredSettlement(adapter, health, on_slow_down=budget.halve)
+    BUDGET.set_function(lambda: budget.per_second)
+
+    def record_result(route: str, result: object, seconds: float) -> None:
+        health.record(route, result, seconds)
+        if isinstance(result, SlowDown):
+            budget.halve()
+
+    settlement = SettlementClient(
+        settings.service_base_url, settings.service_api_key.get_secret_value(), on_result=record_result
+    )
     limiter = SendLimiter(create_send_limits(settings))
     application = create_telegram_application(settings, limiter)
     messenger = Messenger(application.bot)
@@ -128,26 +136,40 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         translations=translations,
         default_locale=settings.default_locale,
         wake_bulk=wake_bulk,
-        chat_jobs=ChatJobs(database, clock),
+        inbox=Inbox(database, clock),
     )
     access = SettlementAccess(
         settlement=settlement, catalogue=catalogue, budget=budget, health=health, health_changed=health_changed
     )
     provider = create_provider(settings)
-    users = Users(
-        infra,
-        UserRules(provider=provider, operator_ids=settings.operator_ids, retention_days=settings.retention_days),
+    user_rules = UserRules(
+        provider=provider, operator_ids=settings.operator_ids, retention_days=settings.retention_days
     )
-    recipients = Recipients(infra)
+    on_blocked = (end_subscription, end_reminders)
+    users = Users(infra, on_blocked=on_blocked, rules=user_rules)
+    recipients = Recipients(infra, can_ask=settings.payment_requests == "on")
     rates = Rates(infra, access, record_seconds=settings.quote_record_seconds)
-    staff = Staff(infra, create_staff_rules(settings))
+    staff = Staff(infra, load_order=load_order, audit_terms=AUDIT_TERMS, rules=create_staff_rules(settings))
     broadcasts = Broadcasts(infra, access, rates=rates, rules=create_broadcast_rules(settings))
-    orders = Orders(infra, access, staff=staff, rules=create_order_rules(settings))
-    checkout = Checkout(infra, catalogue, users=users, orders=orders)
+    reply_time = ReplyTime(database, clock)
+    orders = Orders(
+        infra,
+        access,
+        staff=staff,
+        listeners=(LinkListener(), OrderTicketListener(staff.chat)),
+        describe_ticket=partial(describe_ticket, reply_time),
+        rules=create_order_rules(settings),
+    )
+    checkout = Checkout(infra, catalogue, users=users, orders=orders, run_by=settings.operator_name)
     payment_requests = PaymentRequests(
         infra, catalogue, orders=orders, checkout=checkout, rules=create_payment_request_rules(settings)
     )
-    support = Support(infra, access, staff=staff, orders=orders, rules=create_support_rules(settings))
+    payment_reminders = PaymentReminders(
+        infra, recipients=recipients, checkout=checkout, hour=settings.payment_reminder_hour
+    )
+    support = Support(
+        infra, access, staff=staff, orders=orders, reply_time=reply_time, rules=create_support_rules(settings)
+    )
     operations = Operations(
         infra,
         access,
@@ -157,10 +179,37 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         orders=orders,
         rules=create_operation_rules(settings),
     )
-    # This is the order in which a user's data is shown and exported, and in which handlers of one phase are tried.
-    built = (users, recipients, orders, checkout, payment_requests, rates, staff, broadcasts, support, operations)
+    below = BuiltFeatures(
+        recipients=recipients,
+        rates=rates,
+        staff=staff,
+        orders=orders,
+        checkout=checkout,
+        payment_requests=payment_requests,
+        payment_reminders=payment_reminders,
+        support=support,
+        operations=operations,
+    )
+    # This is the order in which a user's data is shown and exported.
+    built = (
+        users,
+        recipients,
+        orders,
+        checkout,
+        payment_requests,
+        payment_reminders,
+        rates,
+        staff,
+        broadcasts,
+        support,
+        operations,
+    )
     features = [each.feature for each in built]
-    infra.features.connect(features)
+    user_data = [feature.user_data for feature in features if feature.user_data is not None]
+    features.append(Privacy(infra, user_data, user_rules).feature)
+    home = Home(infra, below, features=features, bot=application.bot, provider=provider)
+    features.append(home.feature)
+    users.sessions.lead_back_to(checkout.draft_handlers, home.start.make)
     readers = RenderContexts(infra)
     renderers = Renderers(
         readers.open,
@@ -172,16 +221,15 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         renderers,
         clock,
         follow_ups=chain_follow_ups(*(feature.follow_ups for feature in features)),
-        on_chat_unreachable=[hook for feature in features for hook in feature.on_chat_unreachable],
-        on_chat_moved=[hook for feature in features for hook in feature.on_chat_moved],
+        on_chat_unreachable=on_blocked,
+        on_chat_moved=[move_group],
         log_fields={ORDER_SUBJECT: "order", TICKET_SUBJECT: "ticket"},
     )
-    delivery = create_delivery(leases=leases.chats, queues=(Queue.URGENT, Queue.EDITS, Queue.EXTRA), wakeup=wake_outbox)
+    delivery = create_delivery(leases=leases, queues=(Queue.URGENT, Queue.EDITS, Queue.EXTRA), wakeup=wake_outbox)
     database.before_commit = delivery.mark_due_in
     return App(
         settings=settings,
         database=database,
-        client=client,
         application=application,
         webhook_registration=WebhookRegistration(application.bot, create_webhook(settings)),
         settlement=settlement,
@@ -189,14 +237,21 @@ def build(settings: Settings, process_id: str | None = None) -> App:
         renderers=renderers,
         infra=infra,
         sessions=users.sessions,
-        recipients=recipients,
         features=features,
+        users=users,
         orders=orders,
-        monitor=operations.monitor,
-        gauges=operations.gauges,
+        checkout=checkout,
+        payment_requests=payment_requests,
+        support=support,
+        operations=operations,
+        home=home,
         delivery=delivery,
-        # Rates are sent in bulk, by the leader alone.
-        bulk_delivery=create_delivery(queues=(Queue.BULK,), wakeup=wake_bulk),
+        # Broadcasts and rates are sent in bulk, by the leader alone.
+        bulk_delivery=create_delivery(
+            queues=(Queue.BULK,),
+            bulk_slots=compute_bulk_slots(settings.broadcast_messages_per_second),
+            wakeup=wake_bulk,
+        ),
         leases=leases,
         broadcasts=broadcasts,
         wake_outbox=wake_outbox,
@@ -206,8 +261,8 @@ def build(settings: Settings, process_id: str | None = None) -> App:
     )
 
 
-def build_declared_features() -> Sequence[Feature]:
-    """Build the features with placeholder settings, to read what they declare. They can't reach any service."""
+def build_declared() -> App:
+    """Build the parts with placeholder settings, to read what the features declare. They can't reach any service."""
     return build(
         Settings(
             _env_file=None,
@@ -216,7 +271,12 @@ def build_declared_features() -> Sequence[Feature]:
             service_base_url="http://127.0.0.1:9",
             encryption_keys=SecretStr(generate_key()),
         )
-    ).features
+    )
+
+
+def compute_bulk_slots(per_second: float) -> int:
+    """Return how many messages are sent at once in bulk: those of 0.8 s. More would only wait, marked as being sent."""
+    return min(max(math.ceil(0.8 * per_second), FEWEST_BULK_SLOTS), Queue.BULK.slots)
 
 
 def create_database(settings: Settings, owner: str = "") -> Database:
@@ -259,7 +319,7 @@ def create_order_rules(settings: Settings) -> OrderRules:
         min_order_idr=settings.min_order_idr,
         drift_percent=Decimal(str(settings.price_drift_percent)),
         pay_within=timedelta(seconds=settings.pay_within_seconds),
-        reconcile_for=timedelta(seconds=settings.reconcile_seconds),
+        ask_lost_after=timedelta(seconds=settings.reconcile_seconds),
         poll_interval=timedelta(seconds=settings.poll_interval_seconds),
         operator_ids=settings.operator_ids,
         support_ids=settings.support_ids,
@@ -305,6 +365,7 @@ def create_staff_rules(settings: Settings) -> StaffRules:
         service_contact=settings.service_contact,
         failed_payout_policy_url=settings.failed_payout_policy_url,
         remind_after=timedelta(seconds=settings.alarm_reminder_seconds),
+        repeat_after=timedelta(seconds=settings.alarm_repeat_seconds),
     )
 
 
@@ -325,6 +386,7 @@ def create_support_rules(settings: Settings) -> SupportRules:
     return SupportRules(
         provider=create_provider(settings),
         operator_ids=settings.operator_ids,
+        can_ask=settings.payment_requests == "on",
         reopen_within=timedelta(seconds=settings.ticket_reopen_seconds),
         remind_after=timedelta(seconds=settings.ticket_reminder_seconds),
     )
@@ -348,13 +410,8 @@ def compute_poller_silence(settings: Settings) -> timedelta:
 
 def create_send_limits(settings: Settings) -> SendLimits:
     """Return the limits for sending to Telegram."""
-    usual = SendLimits()
-    return replace(
-        usual,
-        start_per_second=INTERACTIVE_START,
-        most_per_second=settings.interactive_messages_per_second,
-        chat_gap=usual.chat_gap / settings.chat_messages_per_second,
-        edit_gap=usual.edit_gap / settings.chat_messages_per_second,
+    return SendLimits(
+        chat_per_second=settings.chat_messages_per_second,
         group_per_minute=settings.group_messages_per_minute,
         bulk_per_second=settings.broadcast_messages_per_second,
     )

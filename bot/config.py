@@ -77,8 +77,6 @@ FREE_PER_SECOND = 30
 WEBHOOK_PORTS = frozenset({80, 88, 443, 8443})
 """The ports to which Telegram posts updates."""
 
-INTERACTIVE_START = 60
-INTERACTIVE = f"a number from {INTERACTIVE_START}, the rate at which the bot starts, to 1000"
 NETWORK = "the network's prefix in invoices, such as bc (bitcoin) or bcrt (the sandbox)"
 GROUP_ID = "the group's id, a negative number such as -1001234567890"
 LARGEST_ID = 2**52
@@ -127,16 +125,17 @@ class Settings(BaseSettings):
     payment_requests: Literal["on", "off"] = "on"
     max_open_payment_requests: Whole = Field(20, ge=0, le=10**6)
     max_payment_requests_per_day: Whole = Field(50, ge=0, le=10**6)
+    payment_reminder_hour: Whole = Field(8, ge=0, le=23)
     max_messages_per_minute: Whole = Field(60, ge=0, le=10**6)
     stuck_seconds: Number = Field(1800, ge=1, le=30 * DAY)
     retention_days: Whole = Field(365, ge=0, le=36_500)
     quote_record_seconds: Number = Field(120, ge=10, le=DAY)
     chat_messages_per_second: Number = Field(1, gt=0, le=FREE_PER_SECOND)
     group_messages_per_minute: Whole = Field(20, ge=1, le=60 * FREE_PER_SECOND)
-    interactive_messages_per_second: Number = Field(200, ge=INTERACTIVE_START, le=1000, description=INTERACTIVE)
     broadcast_messages_per_second: Number = Field(29.7, gt=0, le=1000)
     allow_paid_broadcast: bool = False
     broadcast_jump_percent: Number = Field(2, ge=0, le=1000)
+    alarm_repeat_seconds: Number = Field(600, ge=60, le=DAY)
     alarm_reminder_seconds: Number = Field(3600, ge=60, le=30 * DAY)
     outbox_backlog_seconds: Number = Field(60, ge=1, le=DAY)
     methods_shrink_percent: Number = Field(50, ge=1, le=100)

@@ -6,38 +6,38 @@ there is one process, which has all chats and leads.
 
 import asyncio
 import os
+import secrets
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import structlog
 from telegram import Bot
 from telegram.error import InvalidToken, TelegramError
 
-from bot import updates
 from bot.app import App, build, create_database
+from bot.broadcasts.tables import IS_OF_OPEN
 from bot.config import Settings, find_unknown_names
 from bot.core.backoff import FixedWaits
+from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.fence import is_lease_held
-from bot.infra.db.retry import retry_forever
-from bot.infra.db.write_watch import watch_writes
-from bot.infra.outbox.workers import LONGEST_WAIT, LONGEST_WAIT_SHARED, OutboxCleanupWorker, OutboxWorker
-from bot.infra.process_state import ProcessState
-from bot.infra.telegram.errors import TokenRefused
+from bot.infra.leases.leader import Leadership
+from bot.infra.outbox.model import KEEP_SENT
+from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.inline_queries import InlineQueries
 from bot.infra.telegram.inbound.message_limit import MessageLimit
-from bot.infra.telegram.inbound.model import name_source
-from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, UpdatePoller
-from bot.infra.telegram.inbound.workers import InboxCleanupWorker
-from bot.infra.telegram.outbound.activity import ActivityIndicator
+from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, UpdatePoller, name_source
+from bot.infra.telegram.outcomes import TokenRefused
 from bot.infra.telegram.transport import TelegramRequest
-from bot.infra.workers import Wakeup, WorkerGroup, get_task_error, run_forever
+from bot.infra.watchdog import ProcessState, watch_writes
+from bot.infra.workers import Wakeup, WorkerGroup, get_task_error, retry_forever, run_forever
 from bot.orders.tables import NEEDS_MESSAGE_IDS
+from bot.updates import UpdateRouter
 
 if TYPE_CHECKING:
     from bot.web_servers import WebServers
@@ -52,18 +52,25 @@ CONNECT_RETRIES = FixedWaits((0.5, 1.0, 2.0, 5.0, 10.0))
 FINISH_UPDATES = 1.5
 FINISH_ORDER_REQUESTS = 1.5
 FINISH_NOTIFICATIONS = 1.0
-FINISH_FEATURES = 1.0
+FINISH_SUPPORT = 1.0
 """Seconds for each kind of work at shutdown, which must end within five seconds. The next start does the rest."""
 
 LOCKED_WITHIN = 10.0
 """Seconds that a migration waits for another process to leave a SQLite database."""
 
+OUTBOX_CLEANUP_SECONDS = 60.0
 PORT_RETRY_SECONDS = 3.0
 """How long to try to open the web server's port after another process had it: that can still be shutting down."""
 
+JOIN_SECONDS = 0.5
+"""How often a process that waits for others on PostgreSQL looks whether they have ended."""
+
+LEAVE_SECONDS = 1.0
+ANOTHER_WORKS = "another process works on the database"
+
 
 class BotIsRunning(Exception):
-    """Another process works on this SQLite database, which isn't on this program's schema."""
+    """Another process works on this database, which isn't on this program's schema."""
 
 
 class LeaderWorkerEnded(Exception):
@@ -77,24 +84,71 @@ class LeaderWorkerEnded(Exception):
 async def migrate(settings: Settings) -> str:
     """Upgrade the database schema, and return its revision.
 
-    On PostgreSQL it doesn't wait for running bots.
-
     Raises:
-        BotIsRunning: another process still works on the SQLite database after `LOCKED_WITHIN` seconds.
+        BotIsRunning: a process of the older version still works on the database after `LOCKED_WITHIN` seconds.
     """
     async with AsyncExitStack() as stack:
-        database = create_database(settings)
+        database = create_database(settings, secrets.token_hex(4))
         stack.push_async_callback(database.close)
         if not await database.is_current():
             try:
                 async with asyncio.timeout(LOCKED_WITHIN):
-                    await stack.enter_async_context(database.exclude_others())
+                    await _wait_for_others(database, stack, lambda _: None)
             except TimeoutError:
                 if not await database.is_current():
                     raise BotIsRunning from None
             else:
+                await _begin(database, stack)
                 await database.upgrade()
         return await database.check()
+
+
+async def _wait_for_others(database: Database, stack: AsyncExitStack, on_waiting: Callable[[str], None]) -> bool:
+    """Wait until no other process keeps this one from working on the database. Return True.
+
+    `on_waiting` is called with the reason, as often as it is looked for.
+
+    Raises:
+        SchemaMismatch: this program can't upgrade the tables.
+        MissingKey: the database needs a key that the program doesn't have.
+    """
+    await stack.enter_async_context(database.exclude_others(partial(on_waiting, ANOTHER_WORKS)))
+    has_waited = False
+    while not database.is_sqlite:
+        try:
+            reason = await database.join()
+        except StoreDown as error:
+            if not has_waited:
+                raise
+            reason = str(error)
+        if not reason:
+            break
+        has_waited = True
+        on_waiting(reason)
+        await asyncio.sleep(JOIN_SECONDS)
+    return True
+
+
+async def _begin(database: Database, stack: AsyncExitStack) -> asyncio.Task[NoReturn]:
+    """Begin to work on the database. Return the task that ends when this process no longer can.
+
+    Raises:
+        SchemaMismatch: this program can't upgrade the tables.
+        MissingKey: the database needs a key that the program doesn't have.
+    """
+    if database.is_sqlite:
+        await database.join()
+    stack.push_async_callback(_leave, database)
+    return await stack.enter_async_context(_running(database.hold(), "database-hold"))
+
+
+async def _leave(database: Database) -> None:
+    """Delete the record of this process. If that fails, it ends by itself."""
+    try:
+        async with asyncio.timeout(LEAVE_SECONDS):
+            await database.leave()
+    except (StoreDown, TimeoutError) as error:
+        log.warning("process_record_not_deleted", error=type(error).__name__)
 
 
 async def run(settings: Settings, stop: asyncio.Event, process_id: str | None = None) -> int:
@@ -114,34 +168,30 @@ async def run(settings: Settings, stop: asyncio.Event, process_id: str | None = 
     )
     async with AsyncExitStack() as stack:
         stack.push_async_callback(app.database.close)
-        stack.push_async_callback(app.client.aclose)
+        stack.push_async_callback(app.settlement.aclose)
         await app.database.check_server()
-        await app.database.check_before_start()
         servers = _create_web_servers(app, state)
         if servers is not None:
             await stack.enter_async_context(_running(servers.lag.run()))
             stack.push_async_callback(servers.close)
-        # `stop` also ends the wait for another process or for Telegram.
+        # `stop` also ends the wait for other processes or for Telegram.
         has_waited = asyncio.Event()
-        lock = app.database.exclude_others(partial(_log_standby, has_waited))
         async with _running(_open_as_standby(servers, has_waited)):
-            if not await _run_unless_stopped(stop, _enter(stack, lock)):
+            waiting = _wait_for_others(app.database, stack, partial(_stand_by, state, has_waited))
+            if not await _run_unless_stopped(stop, waiting):
                 return 0
-        retry_seconds = PORT_RETRY_SECONDS if has_waited.is_set() else 0
-        return await _prepare_and_serve(app, stop, state, servers, retry_seconds)
-
-
-async def _enter(stack: AsyncExitStack, context: AbstractAsyncContextManager[None]) -> bool:
-    await stack.enter_async_context(context)
-    return True
+        state.waits_for = ""
+        if servers is not None:
+            await servers.open(retry_seconds=PORT_RETRY_SECONDS if has_waited.is_set() else 0)
+        return await _prepare_and_serve(app, servers, state, stop, await _begin(app.database, stack))
 
 
 @asynccontextmanager
-async def _running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run `work` beside the block, and cancel it at the end."""
-    task = asyncio.create_task(work)
+async def _running(work: Coroutine[Any, Any, Any], name: str | None = None) -> AsyncIterator[asyncio.Task[Any]]:
+    """Run `work` in a task beside the block, and cancel it at the end."""
+    task = asyncio.create_task(work, name=name)
     try:
-        yield
+        yield task
     finally:
         task.cancel()
         await asyncio.wait({task})
@@ -163,31 +213,23 @@ async def _open_as_standby(servers: "WebServers | None", has_waited: asyncio.Eve
 
 
 async def _prepare_and_serve(
-    app: App, stop: asyncio.Event, state: ProcessState, servers: "WebServers | None", retry_seconds: float
+    app: App, servers: "WebServers | None", state: ProcessState, stop: asyncio.Event, holding: asyncio.Task[NoReturn]
 ) -> int:
-    """Open the ports (trying for up to `retry_seconds`), prepare the database, connect, and serve.
-
-    Return the process's exit code.
-    """
+    """Prepare the database, connect, and serve. Return the process's exit code."""
     async with AsyncExitStack() as stack:
-        if servers is not None:
-            await servers.open(retry_seconds=retry_seconds)
         if await _run_unless_stopped(stop, _prepare_database(app)) is None:
             return 0
         stack.push_async_callback(app.application.bot.request.shutdown)
         is_connected = await _run_unless_stopped(stop, _connect_to_telegram(app, stack))
         if is_connected is None:
             return 0
-        return await _serve(app, servers, state, stop) if is_connected else BAD_TOKEN
+        return await _serve(app, servers, state, stop, holding) if is_connected else BAD_TOKEN
 
 
 async def _prepare_database(app: App) -> str:
-    """Upgrade the database schema, and register the key that encrypts from now on. Return the revision."""
+    """Upgrade the database schema. Return the revision."""
     revision = await app.database.upgrade()
-    await app.database.register_first_key()
-    if app.database.is_sqlite:
-        # No other process has the database, so these leases are those of former processes.
-        await app.leases.chats.expire_all()
+    app.leases.begin()
     return revision
 
 
@@ -203,9 +245,11 @@ async def _run_unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, T])
     return None
 
 
-def _log_standby(has_waited: asyncio.Event) -> None:
+def _stand_by(state: ProcessState, has_waited: asyncio.Event, reason: str) -> None:
+    if state.waits_for != reason:
+        log.warning("standby_started", reason=reason)
+    state.waits_for = reason
     has_waited.set()
-    log.warning("standby_started", reason="another process is the bot")
 
 
 async def _connect_to_telegram(app: App, stack: AsyncExitStack) -> bool:
@@ -223,11 +267,12 @@ async def _connect_to_telegram(app: App, stack: AsyncExitStack) -> bool:
             await asyncio.sleep(wait)
         else:
             stack.push_async_callback(app.application.shutdown)
-            updates.register_handlers(app.application, app.features)
             return True
 
 
-async def _serve(app: App, servers: "WebServers | None", state: ProcessState, stop: asyncio.Event) -> int:
+async def _serve(
+    app: App, servers: "WebServers | None", state: ProcessState, stop: asyncio.Event, holding: asyncio.Task[NoReturn]
+) -> int:
     bot = app.application.bot
     staff_chats = app.orders.service.rules.staff_ids | {app.settings.support_chat_id}
     message_limit = MessageLimit(
@@ -240,30 +285,27 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
     )
     queues = ChatQueues(
         app.database,
-        updates.create_processor(app.application, message_limit, app.sessions, ActivityIndicator(app.infra.messenger)),
+        UpdateRouter(app, message_limit).process,
         app.clock,
         bot,
         jobs={kind: handler for feature in app.features for kind, handler in feature.jobs.items()},
-        leases=app.leases.chats,
+        leases=app.leases,
         on_waiting=app.wake_chats.wake_here,
         on_elsewhere=partial(_share_work, app),
     )
-    app.infra.chat_jobs.on_added = partial(_look_for_jobs, app, queues)
-    app.leases.chats.on_lost(queues.abandon)
-    app.leases.chats.on_lost(app.delivery.abandon)
+    app.infra.inbox.on_added = partial(_look_for_jobs, app, queues)
     polls = TelegramRequest(connections=1)
-    answers = [each.answer_inline_query for each in app.features if each.answer_inline_query is not None]
-    inline_queries = InlineQueries(answers[0], app.infra.messenger) if answers else None
+    answers = app.payment_requests.inline_answers
+    inline_queries = InlineQueries(answers.answer, app.infra.messenger) if answers is not None else None
     intake = UpdateIntake(app.database, queues, app.clock, name_source(bot.base_url), inline_queries)
     receiver = Receiver(UpdatePoller(bot.base_url, polls), intake)
-    app.monitor.find_second_poller = lambda: receiver.conflict_since
+    app.operations.monitor.find_second_poller = lambda: receiver.conflict_since
     workers = WorkerGroup()
     try:
-        if app.database.is_sqlite:
-            await app.delivery.recover()
         for name, loop in create_loops(app, queues):
             workers.start(name, loop)
-        workers.start("leader", app.leases.lead.run(partial(_lead, app, receiver)))
+        workers.add(holding)
+        workers.start("leader", Leadership(app.leases).run(partial(_lead, app, receiver)))
         if servers is not None:
             servers.show_pages(intake)
             for task in servers.tasks:
@@ -272,7 +314,7 @@ async def _serve(app: App, servers: "WebServers | None", state: ProcessState, st
         if not app.database.is_sqlite:
             watch = watch_writes(app.database, state, app.orders.service.submission.is_busy)
             workers.start("database-writes", watch)
-        state.are_leases_kept = lambda: app.leases.chats.is_kept
+        state.are_leases_kept = lambda: app.leases.is_kept
         log.info("bot_started", bot=bot.username)
         ended = await _run_unless_stopped(stop, workers.wait_for_first_end())
         return 0 if ended is None else _log_ended_worker(ended)
@@ -316,13 +358,12 @@ async def _lead(app: App, receiver: Receiver) -> None:
         # A process that stops finishes its requests. Without the lead they end at once. What they were sending is
         # repeated by the next leader, or reported to it.
         within = FINISH_NOTIFICATIONS if is_lease_held() else 0
-        await asyncio.gather(app.bulk_delivery.close(within), app.broadcasts.deliveries.close(within))
+        app.broadcasts.messages.close()
+        await app.bulk_delivery.close(within)
 
 
 async def _begin_to_lead(app: App) -> None:
     """Continue what an earlier leader left, and forget what this process knew when it led before."""
-    await app.bulk_delivery.recover()
-    await app.broadcasts.live_messages.recover()
     await _prepare_receiving(app)
     for feature in app.features:
         if feature.on_lead is not None:
@@ -361,55 +402,59 @@ async def _shut_down(app: App, queues: ChatQueues, workers: WorkerGroup) -> None
     have the order.
     """
     await workers.cancel()
-    await asyncio.gather(
+    await _finish(
         queues.drain(FINISH_UPDATES),
         app.orders.service.submission.close(FINISH_ORDER_REQUESTS),
         app.delivery.close(FINISH_NOTIFICATIONS),
     )
-    # Updates use features, so features close after them.
-    closing = [feature.close for feature in app.features if feature.close is not None]
-    await asyncio.gather(*(close(FINISH_FEATURES) for close in closing))
-    await app.leases.release()
+    # Updates show recipients, so they are masked after them.
+    await _finish(app.support.agents.close(FINISH_SUPPORT))
+    await app.leases.release_all()
     log.info("bot_stopped")
+
+
+async def _finish(*work: Awaitable[None]) -> None:
+    """Wait for all of it. What fails, as in a process that was replaced, keeps nothing else from being finished."""
+    for result in await asyncio.gather(*work, return_exceptions=True):
+        if isinstance(result, Exception):
+            log.error("shutdown_incomplete", error=type(result).__name__)
 
 
 def create_loops(app: App, queues: ChatQueues) -> list[tuple[str, Coroutine[Any, Any, None]]]:
     """Return the loop of each worker that every process has, with the worker's name."""
     wakeups = _list_wakeups(app)
-    shared = app.database.create_wakeups(app.leases.chats.owner, wake=partial(_wake_here, app, queues, wakeups))
+    shared = app.database.create_wakeups(app.leases.owner, wake=partial(_wake_here, app, queues, wakeups))
     if shared is not None:
         for name, wakeup in wakeups.items():
             wakeup.share = partial(shared.send, name)
         app.orders.viewed.announce = shared.send
-    longest = LONGEST_WAIT if app.database.is_sqlite else LONGEST_WAIT_SHARED
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
         ("chats", queues.claim_waiting, app.wake_chats),
-        ("outbox", OutboxWorker(app.delivery, app.clock, longest).tick, app.wake_outbox),
-        ("leases", app.leases.chats.keep, Wakeup()),
+        ("outbox", app.delivery.tick, app.wake_outbox),
+        ("leases", app.leases.keep, Wakeup()),
+        ("unreadable-rows", app.operations.monitor.report_rows, Wakeup()),
     ]
-    ticks += [(each.name, each.tick, each.wakeup) for feature in app.features for each in feature.local_workers]
     loops = [(name, run_forever(name, tick, wake)) for name, tick, wake in ticks]
-    return [*loops, ("database-lock", app.database.watch_lock()) if shared is None else ("wakeups", shared.run())]
+    return loops if shared is None else [*loops, ("wakeups", shared.run())]
 
 
 def create_leader_loops(app: App) -> list[tuple[str, Coroutine[Any, Any, None]]]:
     """Return the loop of each worker that only the leader has, with the worker's name."""
-    cleanup = OutboxCleanupWorker(
-        app.database,
-        app.clock,
-        (app.delivery, app.bulk_delivery),
-        keep=(NEEDS_MESSAGE_IDS,),
-        on_recovered=partial(_wake_senders, app),
-    )
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
-        ("bulk-outbox", OutboxWorker(app.bulk_delivery, app.clock).tick, app.wake_bulk),
-        ("outbox-cleanup", cleanup.tick, Wakeup()),
+        ("bulk-outbox", app.bulk_delivery.tick, app.wake_bulk),
+        ("outbox-cleanup", partial(_delete_old_notifications, app), Wakeup()),
         ("webhook", app.webhook_registration.tick, Wakeup()),
-        ("inbox-cleanup", InboxCleanupWorker(app.database, app.clock).tick, Wakeup()),
-        ("lease-cleanup", app.leases.chats.delete_ended, Wakeup()),
+        ("inbox-cleanup", app.infra.inbox.clean_up, Wakeup()),
     ]
     ticks += [(worker.name, worker.tick, worker.wakeup) for feature in app.features for worker in feature.workers]
     return [(name, run_forever(name, tick, wake)) for name, tick, wake in ticks]
+
+
+async def _delete_old_notifications(app: App) -> float:
+    """Delete old notifications once. Return the seconds until the next time."""
+    async with app.database.transaction() as tx:
+        await OutboxRepository(tx).delete_old(app.clock.now() - KEEP_SENT, (NEEDS_MESSAGE_IDS, IS_OF_OPEN))
+    return OUTBOX_CLEANUP_SECONDS
 
 
 def _list_wakeups(app: App) -> dict[str, Wakeup]:
@@ -417,7 +462,6 @@ def _list_wakeups(app: App) -> dict[str, Wakeup]:
     return {
         "chats": app.wake_chats,
         "outbox": app.wake_outbox,
-        "lead": app.leases.lead_freed,
         **{worker.name: worker.wakeup for feature in app.features for worker in feature.workers},
     }
 
@@ -427,13 +471,7 @@ def _wake_here(app: App, queues: ChatQueues, wakeups: Mapping[str, Wakeup], name
     for each in wakeups if name == "*" else (name,):
         if each == "chats":
             queues.look_soon()
-        elif each in wakeups:  # a newer version can have others
+        elif each in wakeups:
             wakeups[each].wake_here()
         else:
             app.orders.viewed.record_announcement(each)
-
-
-def _wake_senders(app: App) -> None:
-    """Wake what sends notifications, here and in the other processes."""
-    app.wake_outbox()
-    app.wake_bulk()

@@ -4,7 +4,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from bot.infra.db.metadata import IS_COMPLETE, metadata
+from bot.infra.db.columns import IS_COMPLETE, metadata
 
 __all__ = ["metadata"]
 

@@ -13,12 +13,11 @@ from starlette.types import ASGIApp
 
 from bot.app import App, create_provider
 from bot.infra.http import ports, server
-from bot.infra.http.health import Health, create_health_app
-from bot.infra.http.metrics import create_metrics_app
+from bot.infra.http.health import Health, create_health_app, create_metrics_app
 from bot.infra.http.webhook import WebhookHandler
 from bot.infra.metrics import LoopLag
-from bot.infra.process_state import ProcessState
 from bot.infra.telegram.inbound.receiver import UpdateIntake
+from bot.infra.watchdog import ProcessState
 from bot.orders.pay_page.app import create_app
 
 STANDBY_RETRY_SECONDS = 2.0
@@ -51,7 +50,7 @@ class WebServers:
 
         self._health = Health(app.database, state, self.lag)
         self.public: Final = server.ReplaceableApp(create_health_app(self._health))
-        metrics = create_metrics_app(app.gauges.refresh)
+        metrics = create_metrics_app(app.operations.gauges.refresh)
         settings = app.settings
         known = (
             _Port("web", "HTTP_HOST, HTTP_PORT", settings.http_host, settings.http_port, self.public),

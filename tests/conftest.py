@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import ssl
-import sys
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -64,17 +62,6 @@ def one_ssl_context() -> Iterator[None]:
     """Share one SSL context between all clients: making one takes 20 ms, and tests don't need it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", functools.cache(ssl.create_default_context))
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_search_for_sniffio() -> Iterator[None]:
-    """Say at once that sniffio isn't installed: HTTPX searches all folders for it at each request to an application."""
-    if find_spec("sniffio") is not None:
-        yield
-        return
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "sniffio", None)
         yield
 
 

@@ -1,16 +1,9 @@
 """The feature of broadcasts: operators write messages to the subscribers of rate updates."""
 
-from bot.broadcasts import notifications
-from bot.broadcasts.compose_handlers import ComposeHandlers
-from bot.broadcasts.deliveries import DeliveryService
-from bot.broadcasts.delivery_handlers import DeliveryHandlers
-from bot.broadcasts.drafts import BroadcastDrafts
+from bot.broadcasts.deliveries import BroadcastWorker, DeliveryService, LiveMessages
 from bot.broadcasts.handlers import BroadcastHandlers
-from bot.broadcasts.messages import BroadcastMessages, ChatBroadcastSender, LiveMessages
-from bot.broadcasts.model import AUDIT_TERMS
+from bot.broadcasts.messages import ReaderMessages
 from bot.broadcasts.service import BroadcastRules, BroadcastService
-from bot.broadcasts.user_data import USER_DATA
-from bot.broadcasts.workers import BroadcastWorker, LiveMessageWorker
 from bot.infra.feature import Feature, Infra, Worker
 from bot.infra.workers import Wakeup
 from bot.rates.feature import Rates
@@ -21,35 +14,36 @@ class Broadcasts:
     """Build the feature."""
 
     def __init__(self, infra: Infra, access: SettlementAccess, *, rates: Rates, rules: BroadcastRules) -> None:
-        database, clock, messenger = infra.database, infra.clock, infra.messenger
-        translations, charts = infra.translations, rates.charts
-        confirmed, has_changed = Wakeup(), Wakeup()
-        drafts = BroadcastDrafts(database, clock)
-        service = BroadcastService(infra, access.catalogue, rules, on_confirmed=confirmed)
-        self.deliveries = DeliveryService(
-            infra,
-            sender=ChatBroadcastSender(messenger, translations, charts, paid=rules.pays_telegram),
-            per_second=rules.messages_per_second,
-            on_change=has_changed,
-            on_decision=confirmed,
-        )
-        self.live_messages = LiveMessageWorker(self.deliveries, LiveMessages(database, messenger, translations))
-        compose = ComposeHandlers(drafts=drafts, broadcasts=service, translations=translations)
+        wake_worker, wake_live = Wakeup(), Wakeup()
+        service = BroadcastService(infra, access.catalogue, rules, on_confirmed=wake_worker)
+        self.messages = ReaderMessages(infra, rates.charts, paid=rules.pays_telegram)
+
+        def wake() -> None:
+            wake_worker()
+            wake_live()
+
+        deliveries = DeliveryService(infra, self.messages, per_second=rules.messages_per_second, on_change=wake)
+        live_messages = LiveMessages(infra, deliveries)
         handlers = BroadcastHandlers(
-            drafts=drafts,
             broadcasts=service,
-            compose=compose,
-            messages=BroadcastMessages(messenger, translations, charts),
+            deliveries=deliveries,
+            messages=self.messages,
+            translations=infra.translations,
         )
+
+        async def begin_to_lead() -> None:
+            self.messages.open()
+            await live_messages.begin_to_lead()
+
         self.feature = Feature(
             name="broadcasts",
-            user_data=USER_DATA,
-            routes=(handlers.routes(), DeliveryHandlers(deliveries=self.deliveries).routes()),
-            answers=compose.answers(),
-            renderers=(notifications.RENDERERS,),
+            routes=(handlers.routes(),),
+            answers=handlers.answers(),
+            renderers=(self.messages.renderers(),),
+            follow_ups=self.messages.follow_ups(),
+            on_lead=begin_to_lead,
             workers=(
-                Worker("broadcasts", BroadcastWorker(service, self.deliveries).tick, confirmed),
-                Worker("live", self.live_messages.tick, has_changed),
+                Worker("broadcasts", BroadcastWorker(service, deliveries).tick, wake_worker),
+                Worker("live", live_messages.tick, wake_live),
             ),
-            audit_terms=AUDIT_TERMS,
         )

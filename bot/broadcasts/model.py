@@ -1,19 +1,18 @@
-"""Broadcasts, their deliveries, and the warnings that an operator has to accept."""
+"""Broadcasts, the results of their messages, and the warnings that an operator has to accept."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 from bot.core import templates
 from bot.core.locales import LOCALES
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import DeliveryOutcome
+from bot.infra.outbox.model import NotificationKind, Queue
 from bot.settlement.model import Quote
-from bot.staff.audit import record_audit
-from bot.staff.audit_terms import AuditTerms, name_as_written
+from bot.staff.audit import AuditTerms, name_as_written, record_audit
 from bot.staff.model import AuditAction
 
 CHART: Final = "chart:"
@@ -63,7 +62,7 @@ class DeliveryStatus(StrEnum):
     """The result of a broadcast for one reader."""
 
     WAITING = "waiting"
-    SENDING = "sending"  # saved before the request, so it may have arrived if the bot crashes
+    SENDING = "sending"
     DELIVERED = "delivered"
     BLOCKED = "blocked"
     FAILED = "failed"
@@ -92,8 +91,11 @@ class Broadcast:
         daily_minute: the minute of the day of a daily broadcast. It is confirmed once, and creates a broadcast each
             day.
         series: the id of the daily broadcast that created this one.
+        size: how many readers it had at its start.
+        next_reader: the lowest id of a user for whom no message is in the outbox yet. None before the start, and once
+            all are.
         chat_id, message_id: the live message of its progress.
-        report: `DeliveryStatus` -> count, saved at the end. Deliveries of users who are deleted later are removed.
+        report: `DeliveryStatus` -> count, saved at the end. The messages are deleted later.
     """
 
     id: str
@@ -113,6 +115,8 @@ class Broadcast:
     confirmed_by: int | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    size: int = 0
+    next_reader: int | None = None
     chat_id: int | None = None
     message_id: int | None = None
     report: Mapping[str, int] | None = None
@@ -161,25 +165,54 @@ class Broadcast:
         return replace(self, texts=others if text is None else {**others, locale: text})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
-    """One broadcast to one user, unique by both. `silent` isn't saved; it is True in the user's quiet hours."""
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a broadcast is.
 
-    broadcast_id: str
-    user_id: int
-    locale: str
-    status: DeliveryStatus = DeliveryStatus.WAITING
-    at: datetime | None = None
-    failure: str | None = None
-    silent: bool = False
+    `per_second` is the recent rate. `is_resting` is True while Telegram makes the bot wait.
+    """
+
+    broadcast: Broadcast
+    counts: Mapping[DeliveryStatus, int]
+    per_second: float = 0.0
+    is_resting: bool = False
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the progress stays the same unless an operator changes something."""
+        return self.broadcast.ended_at is not None
 
 
-class BroadcastSender(Protocol):
-    """Sends one broadcast to one reader."""
+SUBJECT: Final = "broadcast:"
+"""The beginning of the subjects of notifications about a broadcast."""
 
-    async def send(self, broadcast: Broadcast, delivery: Delivery, on_request: Callable[[], None]) -> DeliveryOutcome:
-        """Make one attempt. Call `on_request` right before the request. A delivery cancelled earlier wasn't sent."""
-        ...
+MAYBE_ARRIVED: Final = "it may have arrived"
+"""The failure of a message whose result is unknown."""
+
+CHAT_BLOCKED: Final = "it is blocked"
+"""The failure of a message to a user who blocked the bot."""
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastMessage:
+    """The id of the broadcast that is sent."""
+
+    broadcast: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingBroadcast:
+    """The id of the broadcast that waits, and why. Saved rows name the warnings `doubts`."""
+
+    broadcast: str
+    doubts: tuple[BroadcastWarning, ...]
+
+
+class BroadcastNotification(NotificationKind):
+    """Notifications of broadcasts: the message to each reader, and a question to operators."""
+
+    MESSAGE = "broadcast", BroadcastMessage, Queue.BULK
+    WAITS = "broadcast_waits", WaitingBroadcast
 
 
 def read_template(html: str) -> str:
@@ -225,3 +258,38 @@ AUDIT_TERMS: Final = AuditTerms(
 async def record_decision(tx: Transaction, by: int, broadcast_id: str, decision: str, now: datetime) -> None:
     """Record in this transaction what the operator `by` decided about a broadcast."""
     await record_audit(tx, by, AuditAction.BROADCAST, f"broadcast:{broadcast_id}", now, detail=decision)
+
+
+PAGE_SIZE: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastPage:
+    """Some confirmed broadcasts, newest first, with the counts of their deliveries.
+
+    `offset` is the number of newer broadcasts.
+    """
+
+    broadcasts: tuple[Broadcast, ...]
+    counts: Mapping[str, Mapping[DeliveryStatus, int]]
+    offset: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would be sent: the broadcast with its quote, its readers by language, and warnings.
+
+    `last` is the quote of the last broadcast. A jump of the rate is measured from it.
+    """
+
+    broadcast: Broadcast
+    readers: Mapping[str, int]
+    duration: timedelta
+    warnings: tuple[BroadcastWarning, ...] = ()
+    last: Quote | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of readers."""
+        return sum(self.readers.values())

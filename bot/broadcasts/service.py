@@ -1,31 +1,34 @@
-"""Broadcasts between draft and delivery: preview, confirm, cancel, and check them at their start time.
+"""Broadcasts until their delivery: write, preview, confirm, cancel, and check them at their start time.
 
 A save needs the revision that was read. If two operators press at once, the second save fails and its operator sees
-that. Drafts are in `drafts.py`, started broadcasts in `deliveries.py`.
+that. Started broadcasts are in `deliveries.py`.
 """
 
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 
-from bot.broadcasts.delivery_repository import DeliveryRepository
-from bot.broadcasts.drafts import Preview, generate_id
+from bot.broadcasts.messages import waiting_notifications
 from bot.broadcasts.model import (
     CANCELLED,
     CONFIRMED,
     MAX_DELAY,
+    PAGE_SIZE,
     QUOTE_WAIT,
     Audience,
     Broadcast,
+    BroadcastPage,
     BroadcastStatus,
     BroadcastWarning,
+    DeliveryStatus,
+    Preview,
     estimate_duration,
     find_warnings,
     record_decision,
 )
-from bot.broadcasts.notifications import waiting_notifications
-from bot.broadcasts.repository import BroadcastRepository
+from bot.broadcasts.repository import BroadcastRepository, DeliveryRepository
 from bot.core.errors import Rejection
 from bot.core.time_of_day import next_at
 from bot.core.zones import PRESUMED
@@ -34,8 +37,14 @@ from bot.infra.feature import Infra
 from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.repository import QuoteRepository
 from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.model import Quote, SettlementFailure
+from bot.settlement.errors import SettlementFailure
+from bot.settlement.model import Quote
 from bot.users.repository import UserRepository
+
+
+def generate_id() -> str:
+    """Return an id that can't be guessed and is short enough for a button."""
+    return secrets.token_hex(5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +59,7 @@ class BroadcastRules:
 
 
 class BroadcastService:
-    """Preview, confirm and cancel broadcasts, and prepare those that are due.
+    """Write, preview, confirm, cancel and list broadcasts, and prepare those that are due.
 
     `on_confirmed` wakes the worker that starts due broadcasts.
     """
@@ -68,6 +77,66 @@ class BroadcastService:
         self._catalogue = catalogue
         self._rules = rules
         self._on_confirmed = on_confirmed
+
+    async def get(self, broadcast_id: str) -> Broadcast | None:
+        """Return a broadcast of any status."""
+        async with self._database.reading() as tx:
+            return await BroadcastRepository(tx).get(broadcast_id)
+
+    async def open(self, operator_id: int) -> Broadcast:
+        """Return the operator's open draft. Create a draft about the rate if there is none."""
+        async with self._database.transaction() as tx:
+            draft = await BroadcastRepository(tx).draft_of(operator_id)
+            if draft is None:
+                draft = self._create(operator_id)
+                await BroadcastRepository(tx).add(draft)
+        return draft
+
+    async def copy(self, broadcast: Broadcast, operator_id: int) -> Broadcast:
+        """Create a draft with the same text, picture and audience. The operator's open draft is discarded."""
+        copied = replace(
+            self._create(operator_id),
+            is_rate=broadcast.is_rate,
+            texts=broadcast.texts,
+            picture=broadcast.picture,
+            audience=broadcast.audience,
+        )
+        async with self._database.transaction() as tx:
+            draft = await BroadcastRepository(tx).draft_of(operator_id)
+            if draft is not None:
+                await BroadcastRepository(tx).save(replace(draft, status=BroadcastStatus.DISCARDED))
+            await BroadcastRepository(tx).add(copied)
+        return copied
+
+    async def change(self, broadcast: Broadcast) -> Broadcast | None:
+        """Save a changed draft. Return None if it has changed since it was read, or is no longer a draft.
+
+        Its quote is removed, because the preview no longer shows what would be sent.
+        """
+        if broadcast.status is not BroadcastStatus.DRAFT:
+            return None
+        async with self._database.transaction() as tx:
+            return await BroadcastRepository(tx).save(replace(broadcast, quote=None, is_rate=broadcast.needs_quote))
+
+    async def discard(self, broadcast: Broadcast) -> Broadcast | None:
+        """Discard a draft. Return None if it is no longer a draft."""
+        if broadcast.status is not BroadcastStatus.DRAFT:
+            return None
+        async with self._database.transaction() as tx:
+            return await BroadcastRepository(tx).save(replace(broadcast, status=BroadcastStatus.DISCARDED))
+
+    async def list_page(self, offset: int = 0) -> BroadcastPage:
+        """Return a page of confirmed broadcasts, newest first."""
+        async with self._database.reading() as tx:
+            found = await BroadcastRepository(tx).newest(PAGE_SIZE, offset)
+            now = self._clock.now()
+            counts = {each.id: (await DeliveryRepository(tx).read_progress(each, now)).counts for each in found}
+            return BroadcastPage(found, counts, offset, await BroadcastRepository(tx).count())
+
+    async def count_deliveries(self, broadcast: Broadcast) -> Mapping[DeliveryStatus, int]:
+        """Return how many of its messages have which result."""
+        async with self._database.reading() as tx:
+            return (await DeliveryRepository(tx).read_progress(broadcast, self._clock.now())).counts
 
     async def count_readers(self, audience: Audience) -> Mapping[str, int]:
         """Return how many readers the audience has now, by their language."""
@@ -156,7 +225,7 @@ class BroadcastService:
     async def is_any_open(self) -> bool:
         """Return whether a broadcast is scheduled, running, paused or just stopped. Mostly there is none."""
         async with self._database.reading() as tx:
-            return bool(await BroadcastRepository(tx).in_progress() or await BroadcastRepository(tx).stopped_early())
+            return bool(await BroadcastRepository(tx).find_open())
 
     async def collect_due(self) -> tuple[Broadcast, ...]:
         """Return the due broadcasts. For each due daily broadcast, create today's.
@@ -193,6 +262,9 @@ class BroadcastService:
             return broadcast
         await self._pause_and_ask(broadcast, (BroadcastWarning.LATE,))
         return None
+
+    def _create(self, operator_id: int) -> Broadcast:
+        return Broadcast(id=generate_id(), operator_id=operator_id, created_at=self._clock.now())
 
     async def _add_current_quote(self, broadcast: Broadcast, now: datetime, delay: timedelta) -> Broadcast | None:
         quote = await self._load_newest_quote()
@@ -254,9 +326,7 @@ def _schedule_now(preview: Preview, now: datetime) -> Broadcast:
 
 
 async def _find_due(tx: Transaction, now: datetime) -> tuple[Broadcast, ...]:
-    scheduled = [
-        each for each in await BroadcastRepository(tx).in_progress() if each.status is BroadcastStatus.SCHEDULED
-    ]
+    scheduled = [each for each in await BroadcastRepository(tx).find_open() if each.status is BroadcastStatus.SCHEDULED]
     return tuple(each for each in scheduled if (each.starts_at or now) <= now)
 
 

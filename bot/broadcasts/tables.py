@@ -1,10 +1,10 @@
-"""Tables of broadcasts and of their deliveries."""
+"""The table of broadcasts. Their messages to readers are rows of the outbox."""
 
-from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Table, Text, and_, exists
 
-from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
-from bot.infra.db.columns import STAFF, USER, BigId, Instant, Json, constant, not_exported, partial_index
-from bot.infra.db.metadata import metadata
+from bot.broadcasts.model import SUBJECT, BroadcastNotification, BroadcastStatus
+from bot.infra.db.columns import STAFF, Instant, Json, constant, metadata, partial_index
+from bot.infra.outbox.tables import outbox
 
 broadcasts = Table(
     "broadcasts",
@@ -26,31 +26,27 @@ broadcasts = Table(
     Column("confirmed_by", BigInteger, info=STAFF),
     Column("started_at", Instant),
     Column("ended_at", Instant),
+    Column("size", Integer, nullable=False),
+    Column("next_reader", BigInteger),
     Column("chat_id", BigInteger, info=STAFF),
     Column("message_id", BigInteger),
     Column("report", Json),
     Index(None, "created_at"),
 )
-IS_IN_PROGRESS = broadcasts.c.status.in_(
-    [constant(BroadcastStatus.SCHEDULED), constant(BroadcastStatus.RUNNING), constant(BroadcastStatus.PAUSED)]
+IS_OPEN = broadcasts.c.ended_at.is_(None) & broadcasts.c.status.in_(
+    [
+        constant(BroadcastStatus.SCHEDULED),
+        constant(BroadcastStatus.RUNNING),
+        constant(BroadcastStatus.PAUSED),
+        constant(BroadcastStatus.STOPPED),
+    ]
 )
-partial_index("ix_broadcasts_in_progress", broadcasts.c.starts_at, where=IS_IN_PROGRESS)
+partial_index("ix_broadcasts_open", broadcasts.c.starts_at, where=IS_OPEN)
 IS_DRAFT = broadcasts.c.status == constant(BroadcastStatus.DRAFT)
 partial_index("ix_broadcasts_drafts", broadcasts.c.operator_id, broadcasts.c.created_at, where=IS_DRAFT)
 
-deliveries = Table(
-    "deliveries",
-    metadata,
-    Column("broadcast_id", Text, ForeignKey("broadcasts.id", ondelete="CASCADE"), primary_key=True),
-    Column("user_id", BigId, primary_key=True, autoincrement=False, info=USER),
-    Column("locale", Text, nullable=False),
-    Column("status", Text, nullable=False),
-    Column("at", Instant),
-    Column("failure", Text),
-    Index(None, "user_id"),
-    info=not_exported("who was sent which broadcast: the user has it in the chat"),
+IS_OF_OPEN = and_(
+    outbox.c.kind == constant(BroadcastNotification.MESSAGE),
+    exists().where(IS_OPEN, constant(SUBJECT).concat(broadcasts.c.id) == outbox.c.subject),
 )
-IS_TO_SEND = deliveries.c.status == constant(DeliveryStatus.WAITING)
-partial_index("ix_deliveries_to_send", deliveries.c.broadcast_id, deliveries.c.user_id, where=IS_TO_SEND)
-IS_CLAIMED_DELIVERY = deliveries.c.status == constant(DeliveryStatus.SENDING)
-partial_index("ix_deliveries_claimed", deliveries.c.broadcast_id, where=IS_CLAIMED_DELIVERY)
+"""The condition that a notification is a message of a broadcast that hasn't ended. Its result is still counted."""

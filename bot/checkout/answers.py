@@ -1,15 +1,16 @@
-"""Put answers into a draft: from one line, from a typed number or destination, or from a saved recipient."""
+"""Put answers into a draft: from one line, a typed number or destination, a shared contact or a recipient."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from bot.checkout.draft import OrderDraft, with_method, with_number
+from bot.checkout.draft import OrderDraft, Step, with_method, with_number
 from bot.checkout.flow import missing
 from bot.checkout.parser import OneLine
 from bot.core.errors import Rejection
+from bot.recipients.holders import clean_holder
 from bot.recipients.model import SavedRecipient, find_saved
-from bot.recipients.numbers import CleanNumber, clean_number
-from bot.settlement.model import PayoutMethod
+from bot.recipients.numbers import CleanNumber, clean_contact, clean_number, to_international
+from bot.settlement.model import EWALLET, PayoutMethod
 
 
 def apply_line(draft: OrderDraft, line: OneLine) -> OrderDraft:
@@ -97,6 +98,69 @@ def with_known_holder(draft: OrderDraft, recipients: Iterable[SavedRecipient]) -
         return draft
     filled = replace(draft, holder=known.holder, holder_asked=True)
     return replace(filled, step=missing(filled))
+
+
+@dataclass(frozen=True, slots=True)
+class SharedContact:
+    """A contact as it was shared in the chat: its number and its whole name, each "" if it has none."""
+
+    number: str = field(repr=False)
+    name: str = field(repr=False)
+
+
+def read_contact(contact: SharedContact) -> tuple[CleanNumber, str | None]:
+    """Return a contact's number, and its name if a bank could print it.
+
+    Raises:
+        Rejection: those of `clean_contact`.
+    """
+    cleaned = clean_contact(contact.number)
+    try:
+        name = clean_holder(contact.name)
+    except Rejection:
+        name = None
+    return cleaned, name
+
+
+def wait_for_ewallet(draft: OrderDraft, contact: SharedContact) -> OrderDraft:
+    """Return the draft that asks to which e-wallet the contact's number belongs. No bank accepts it in this form.
+
+    Raises:
+        Rejection: those of `clean_contact`.
+    """
+    cleaned, name = read_contact(contact)
+    waiting = replace(draft, number=None, doubtful_number=to_international(cleaned.number), method=None)
+    return replace(_with_name(waiting, name), step=Step.DESTINATION)
+
+
+def take_contact(draft: OrderDraft, contact: SharedContact, recipients: Iterable[SavedRecipient]) -> OrderDraft:
+    """Return the draft with a contact as the answer to its question.
+
+    A name that was typed or ordered to before is better than the contact's.
+
+    Raises:
+        Rejection: the question has another answer, or the contact's number can't be one.
+    """
+    if draft.step is Step.DESTINATION:
+        return wait_for_ewallet(draft, contact)
+    if draft.step is Step.HOLDER:
+        cleaned, name = read_contact(contact)
+        if cleaned.number != draft.number or name is None:
+            raise Rejection("checkout.contact.other_number")
+        return _with_name(draft, name)
+    if draft.step is not Step.NUMBER or draft.method is None:
+        raise Rejection("checkout.contact.not_now")
+    if draft.method.kind != EWALLET:
+        raise Rejection("checkout.contact.at_bank")
+    cleaned, name = read_contact(contact)
+    if cleaned.remark is not None:
+        return replace(_with_name(draft, name), step=Step.NUMBER, doubtful_number=cleaned.number)
+    known = with_known_holder(confirm_number(draft, cleaned.number), recipients)
+    return known if known.holder is not None else _with_name(known, name)
+
+
+def _with_name(draft: OrderDraft, name: str | None) -> OrderDraft:
+    return _ask_next(replace(draft, holder=name, holder_asked=name is not None))
 
 
 def _try_clean(method: PayoutMethod, number: str | None) -> CleanNumber | Rejection | None:

@@ -9,8 +9,9 @@ from typing import Final
 
 from bot.core.errors import Rejection
 from bot.core.money import Amount
+from bot.orders.order import Order
 from bot.payments.tokens import LIGHTNING
-from bot.settlement.model import PayoutMethod, Quote
+from bot.settlement.model import OrderRequest, PayoutMethod, Quote
 
 HANDLED_BY_DRAFT: Final = "draft"
 """What the inbox says of an update that a draft took (`InboxItem.handled_by`)."""
@@ -26,7 +27,6 @@ class Step(StrEnum):
     NUMBER = "number"
     HOLDER = "holder"
     AMOUNT = "amount"
-    CHANNEL = "channel"
     NOTE = "note"
     USES = "uses"
     END = "end"
@@ -68,10 +68,10 @@ def refuse(step: Step, rejection: Rejection, now: datetime) -> Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestTerms:
-    """What a payment request says besides its recipient and its sum.
+    """What a payment request says besides its recipient and its amount.
 
     Attributes:
-        payer_decides: whether it names no sum.
+        payer_decides: whether it names no amount.
         note: what payers read. None if there is none.
         is_reusable: whether it stays open after a payment. None until it is asked.
         ends_at: from when it can't be paid. None: no end.
@@ -123,6 +123,15 @@ class OrderDraft:
         """Whether the draft has answers that would be lost with it."""
         return self.method is not None or self.amount is not None
 
+    @property
+    def request(self) -> OrderRequest | None:
+        """What the service is asked for. None while an answer is missing."""
+        if self.method is None or self.number is None or self.amount is None:
+            return None
+        return OrderRequest(
+            method=self.method, number=self.number, holder=self.holder, amount=self.amount, channel=self.channel
+        )
+
     def asks_the_same_as(self, other: "OrderDraft") -> bool:
         """Return whether two drafts ask the same question after the same answers, even with different quotes."""
         return _answers(self) == _answers(other)
@@ -141,6 +150,31 @@ def new_draft(*, chat_id: int, user_id: int, now: datetime) -> OrderDraft:
         step=Step.DESTINATION,
         expires_at=now + IDLE_LIMIT,
     )
+
+
+def repeat_order(order: Order, method: PayoutMethod | None, now: datetime) -> OrderDraft:
+    """Return a draft for the same payment as `order`.
+
+    `method` is its destination in today's list, or None if the list no longer has it. The draft is at its review, or
+    asks for another destination.
+
+    Raises:
+        ValueError: its payer may not see the recipient, or has no chat.
+    """
+    payer = order.payer
+    if payer.user_id is None or payer.chat_id is None or order.hides_recipient:
+        raise ValueError("this order can't be repeated as a draft")
+    repeated = replace(
+        new_draft(chat_id=payer.chat_id, user_id=payer.user_id, now=now),
+        step=Step.REVIEW,
+        method=method,
+        number=order.number,
+        holder=order.holder,
+        holder_asked=True,
+        amount=order.amount,
+        channel=order.channel,
+    )
+    return repeated if method is not None else without_method(repeated)
 
 
 def with_method(draft: OrderDraft, method: PayoutMethod) -> OrderDraft:

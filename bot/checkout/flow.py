@@ -1,7 +1,7 @@
 """The questions of the conversation in one table: their order, where Back leads, and what the review can change.
 
 The next question, Back, the review's buttons and the drawing (`flow.mmd`) are derived from `STEPS`. Drafts of payment
-requests have a table of their own, `REQUEST_STEPS`. They share the questions for the recipient and the sum.
+requests have a table of their own, `REQUEST_STEPS`. They share the questions for the recipient and the amount.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -55,21 +55,17 @@ STEPS: Mapping[Step, StepSpec] = {
         back=Step.HOLDER,
         edit="amount",
         leads_to={
-            Step.REVIEW: "sum (ambiguous ones are asked back)",
-            Step.NUMBER: "sum of a line that was asked about first",
+            Step.REVIEW: "amount (ambiguous ones are asked back)",
+            Step.NUMBER: "amount of a line that was asked about first",
         },
-    ),
-    Step.CHANNEL: StepSpec(
-        is_known=lambda _: True,
-        back=Step.REVIEW,
-        edit="channel",
-        only_from_review=True,
-        leads_to={Step.REVIEW: "way to pay"},
     ),
     Step.REVIEW: StepSpec(
         is_known=lambda _: False,
         back=Step.AMOUNT,
-        leads_to={Step.DESTINATION: "destination vanished", Step.AMOUNT: "sum no longer fits · doubtful sum typed"},
+        leads_to={
+            Step.DESTINATION: "destination vanished",
+            Step.AMOUNT: "amount no longer fits · doubtful amount typed",
+        },
     ),
 }
 """All questions about an order, in the order in which they are asked."""
@@ -101,16 +97,15 @@ BEGINNINGS: Mapping[Step, str] = {
 }
 """Where a conversation begins, each with a label for the drawing."""
 
-EDITS: Mapping[str, Step] = {spec.edit: step for step, spec in STEPS.items() if spec.edit}
-"""The buttons of an order's review, and the question that each leads to."""
-
-REQUEST_EDITS: Mapping[str, Step] = {spec.edit: step for step, spec in REQUEST_STEPS.items() if spec.edit}
-"""The same for the review of a payment request."""
-
 
 def steps_of(draft: OrderDraft) -> Mapping[Step, StepSpec]:
     """Return the questions that are asked for what the draft is to become."""
     return STEPS if draft.terms is None else REQUEST_STEPS
+
+
+def edits_of(steps: Mapping[Step, StepSpec]) -> Mapping[str, Step]:
+    """Return the buttons of the review, and the question that each leads to."""
+    return {spec.edit: step for step, spec in steps.items() if spec.edit}
 
 
 def missing(draft: OrderDraft) -> Step:
@@ -133,7 +128,7 @@ def step_back(draft: OrderDraft) -> OrderDraft:
     if spec.only_from_review or (is_complete(draft) and draft.step is not Step.REVIEW):
         return replace(draft, step=Step.REVIEW)
     order, back = list(steps), spec.back or draft.step
-    # A sum that was in doubt was asked about before the recipient, who is asked for next.
+    # An amount that was in doubt was asked about before the recipient, who is asked for next.
     return replace(draft, step=min(back, missing(draft), key=order.index), doubtful_number=None)
 
 
@@ -153,7 +148,7 @@ def _lines() -> Iterator[str]:
             if step is not Step.REVIEW:
                 yield f"    {step} --> {target}: {label}"
     review = STEPS[Step.REVIEW]
-    for step in EDITS.values():
+    for step in edits_of(STEPS).values():
         back = "back" if step is review.back else ""
         yield f"    review --> {step}: {' · '.join(filter(None, ('edit', review.leads_to.get(step), back)))}"
     for step, spec in STEPS.items():

@@ -24,6 +24,7 @@ from bot.checkout.parser import (
 from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, AmountRejected, AmountUnreadable, ForeignCurrency, parse_amount
 from bot.core.money.tokens import Token
+from bot.recipients.banks import display_name
 from bot.recipients.model import SavedRecipient, find_by_beginning, find_current_method, recipient_title
 from bot.recipients.numbers import clean_number
 from bot.settlement.model import PayoutMethod
@@ -35,8 +36,8 @@ ASKS: Final = re.compile(
 )
 """A first word that asks others for rupiah. "Minta tolong" means "please"."""
 
-NO_SUM_ASKED: Final = frozenset({Step.HOLDER, Step.CHANNEL, Step.REVIEW})
-"""Steps whose own answers are never a sum, although their readers may take one for an answer."""
+NO_AMOUNT_ASKED: Final = frozenset({Step.HOLDER, Step.REVIEW})
+"""Steps whose own answers are never an amount, although their readers may take one for an answer."""
 
 MOST_LEFTOVER: Final = 4
 """Words of a plain message that weren't understood. With more it is talk, and no order."""
@@ -71,13 +72,13 @@ class LineReading:
         return bool(line.number or line.doubtful_number or line.amount or line.amount_readings or line.rejections)
 
     @property
-    def has_sum(self) -> bool:
-        """Whether the line names a sum, also one that has to be asked about."""
-        return self.line.amount is not None or self.asks_sum
+    def has_amount(self) -> bool:
+        """Whether the line names an amount, also one that has to be asked about."""
+        return self.line.amount is not None or self.asks_amount
 
     @property
-    def asks_sum(self) -> bool:
-        """Whether the user has to be asked which sum is meant, or what their dollars are in rupiah."""
+    def asks_amount(self) -> bool:
+        """Whether the user has to be asked which amount is meant, or what their dollars are in rupiah."""
         is_foreign = any(isinstance(each, ForeignCurrency) for each in self.line.rejections)
         return bool(self.line.amount_readings) or is_foreign
 
@@ -92,8 +93,8 @@ class LineReading:
         return bool(self.recipients or self.line.method or self.line.method_candidates or self.has_number)
 
 
-def read_sum_alone(text: str, *, may_be_name: bool) -> LineReading | None:
-    """Return the reading of a text that is nothing but a sum, or None. A number without digits `may_be_name`."""
+def read_amount_alone(text: str, *, may_be_name: bool) -> LineReading | None:
+    """Return the reading of a text that is nothing but an amount, or None. A number without digits `may_be_name`."""
     if may_be_name and not any(map(str.isdecimal, text)):
         return None
     try:
@@ -114,10 +115,10 @@ def read_order_line(text: str, methods: Sequence[PayoutMethod], recipients: Sequ
     """
     line = read_line(text, methods)
     for matches, rest in _find_mentioned(text, recipients):
-        left = read_words(rest, methods)
-        if _is_sum_at_most(left):
+        without_name = read_words(rest, methods)
+        if _is_amount_at_most(without_name):
             either = tuple(filter(None, (line.method,))) or line.method_candidates
-            return LineReading(replace(left, method_candidates=either), matches)
+            return LineReading(replace(without_name, method_candidates=either), matches)
     unknown = _unknown_words(line)
     begun = find_by_beginning(recipients, unknown)
     if not begun:
@@ -133,22 +134,46 @@ def may_be_order(text: str, recipients: Sequence[SavedRecipient]) -> bool:
 def is_order(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[SavedRecipient]) -> bool:
     """Return whether a plain message begins an order, even if parts of it are missing or weren't understood.
 
-    It needs a sum, and says where it goes or asks to send it. A message that talks about money isn't one: an unwanted
-    draft is worse than one more question. Without a list of methods, no bank's name is known. Then a number and an
-    amount are enough.
+    It needs two of these: an amount, where the money goes, and the wish to send it. A message that talks about money
+    isn't one: an unwanted draft is worse than one more question. Without a list of methods, no bank's name is known.
+    Then a number and an amount are enough.
     """
     if looks_like_order(text, methods):
         return True
     reading = read_order_line(text, methods, recipients)
-    line = reading.line
-    if reading.recipients and not reading.beginning and reading.has_sum:
+    line, asks = reading.line, asks_to_send(text)
+    if reading.recipients and not reading.beginning and reading.has_amount:
         return True
-    if is_talk(text) or not reading.has_sum or len(line.leftover) > MOST_LEFTOVER:
+    if not (reading.has_amount or asks) or _is_chat(text, line):
         return False
     if not methods:
         return line.number is not None and line.amount is not None
-    is_understood = not line.leftover or bool(unknown_person(text, line.leftover))
-    return reading.names_recipient or (asks_to_send(text) and is_understood)
+    person = unknown_person(text, line.leftover)
+    if reading.names_recipient or (asks and person and set(line.leftover) <= set(person.split())):
+        return True
+    return asks and reading.has_amount and (bool(person) or not line.leftover)
+
+
+def is_part_of_order(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[SavedRecipient]) -> bool:
+    """Return whether a plain message is a destination's name, or an amount with words that name someone at most.
+
+    It begins an order if nobody has asked for it. `is_order` has to be false. An amount has to be sure.
+    """
+    line = read_order_line(text, methods, recipients).line
+    if line.amount is None or _is_chat(text, line):
+        return is_a_name(text, methods, ())
+    return bool(methods) and (bool(unknown_person(text, line.leftover)) or not line.leftover)
+
+
+def _is_chat(text: str, line: OneLine) -> bool:
+    return is_talk(text) or len(line.leftover) > MOST_LEFTOVER
+
+
+def is_a_name(text: str, methods: Sequence[PayoutMethod], known: Sequence[SavedRecipient]) -> bool:
+    """Return whether the whole text is the name of a destination or recipient."""
+    typed = text.strip().casefold()
+    names = (*(recipient_title(each) for each in known), *(name for m in methods for name in (m.name, display_name(m))))
+    return typed in {name.casefold() for name in names}
 
 
 def read_answer(
@@ -161,8 +186,8 @@ def read_answer(
     reading = read_order_line(text, methods, recipients)
     if draft.step is Step.DESTINATION:
         return reading if reading.says_more else None
-    if draft.step in NO_SUM_ASKED and not reading.names_recipient and not is_question(text):
-        alone = read_sum_alone(text, may_be_name=draft.step is Step.HOLDER)
+    if draft.step in NO_AMOUNT_ASKED and not reading.names_recipient and not is_question(text):
+        alone = read_amount_alone(text, may_be_name=draft.step is Step.HOLDER)
         if alone is not None:
             return alone
     if is_talk(text):
@@ -181,8 +206,8 @@ def _says_more_than_asked(draft: OrderDraft, text: str, reading: LineReading) ->
             names_destination = line.method is not None or bool(line.method_candidates)
             return has_account or (line.amount is not None and not names_destination)
         case Step.AMOUNT:
-            has_sum = line.amount is not None or (reading.asks_sum and not line.leftover)
-            return _is_no_sum(text) and (has_account or has_sum)
+            has_amount = line.amount is not None or (reading.asks_amount and not line.leftover)
+            return _is_no_amount(text) and (has_account or has_amount)
         case _:
             return reading.says_more
 
@@ -197,12 +222,17 @@ def _is_number(draft: OrderDraft, text: str) -> bool:
     return True
 
 
-def _is_no_sum(text: str) -> bool:
+def _is_no_amount(text: str) -> bool:
     try:
         parse_amount(text)
     except Rejection:
         return True
     return False
+
+
+def without_payer(reading: LineReading) -> LineReading:
+    """Return the reading of a line of a payment request. A name without a number may be the payer's."""
+    return reading if reading.has_number else replace(reading, line=replace(reading.line, holder=None))
 
 
 def fill_draft(
@@ -217,16 +247,16 @@ def fill_draft(
     method = find_current_method(recipient, methods) if recipient is not None else None
     if recipient is not None and method is not None:
         filled = with_recipient(filled, recipient, method)
-        return replace(filled, step=Step.AMOUNT) if reading.asks_sum else filled
+        return replace(filled, step=Step.AMOUNT) if reading.asks_amount else filled
     if reading.has_number and reading.line.doubtful_holder is None:
         filled = replace(filled, holder_asked=True)
     filled = with_known_holder(filled, recipients)
-    return replace(filled, step=Step.AMOUNT if _asks_sum_first(filled, reading) else missing(filled))
+    return replace(filled, step=Step.AMOUNT if _asks_amount_first(filled, reading) else missing(filled))
 
 
-def _asks_sum_first(draft: OrderDraft, reading: LineReading) -> bool:
-    """Return whether the sum is asked about next. Its readings are known only now, and no draft keeps them."""
-    return reading.asks_sum and not (missing(draft) is Step.DESTINATION and reading.has_choice)
+def _asks_amount_first(draft: OrderDraft, reading: LineReading) -> bool:
+    """Return whether the amount is asked about next. Its readings are known only now, and no draft keeps them."""
+    return reading.asks_amount and not (missing(draft) is Step.DESTINATION and reading.has_choice)
 
 
 def has_vanished(reading: LineReading, methods: Sequence[PayoutMethod]) -> bool:
@@ -234,7 +264,7 @@ def has_vanished(reading: LineReading, methods: Sequence[PayoutMethod]) -> bool:
     return reading.recipient is not None and find_current_method(reading.recipient, methods) is None
 
 
-def _is_sum_at_most(line: OneLine) -> bool:
+def _is_amount_at_most(line: OneLine) -> bool:
     return not (_names_destination(line) or line.holder or line.doubtful_holder or line.leftover)
 
 

@@ -1,27 +1,29 @@
 """Begin orders from known answers: the same order again, a new quote, or a saved recipient."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from bot.checkout import screens
 from bot.checkout.answers import with_recipient
-from bot.checkout.confirmation import review_draft, with_quote
-from bot.checkout.draft import IDLE_LIMIT, OrderDraft
+from bot.checkout.draft import IDLE_LIMIT, OrderDraft, repeat_order
 from bot.checkout.handlers import DraftHandlers
-from bot.checkout.open_draft import DRAFT, is_replayed
-from bot.checkout.screens import requote
-from bot.checkout.sender import get_placed
-from bot.checkout.service import DraftService
+from bot.checkout.open_draft import DRAFT, draft_of, get_user_orders, is_replayed
+from bot.checkout.service import review_draft
+from bot.checkout.steps.recipient import find_method
 from bot.core.errors import Rejection
+from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.i18n import Html
 from bot.orders.order import Order, Phase
 from bot.orders.placement.service import OrderService
 from bot.orders.repository import OrderRepository
-from bot.orders.status_messages import StatusMessages
+from bot.orders.status_handlers import StatusMessages
 from bot.recipients.formatting import format_method
-from bot.recipients.model import SavedRecipient, find_current_method
+from bot.recipients.model import SavedRecipient
 from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.model import PayoutMethod, SettlementFailure
+from bot.settlement.errors import SettlementFailure
+from bot.settlement.model import PayoutMethod
 from bot.users.session import Session
 
 DOUBLE_TAP: Final = timedelta(seconds=5)
@@ -39,14 +41,12 @@ class RepeatHandlers:
         *,
         database: Database,
         catalogue: ServiceCatalogue,
-        drafts: DraftService,
         orders: OrderService,
         status_messages: StatusMessages,
         draft_handlers: DraftHandlers,
     ) -> None:
         self._database = database
         self._catalogue = catalogue
-        self._drafts = drafts
         self._orders = orders
         self._status_messages = status_messages
         self._draft_handlers = draft_handlers
@@ -71,23 +71,18 @@ class RepeatHandlers:
         else:
             await self.resend(session, order)
 
-    async def send_to_recipient(self, session: Session, recipient: SavedRecipient) -> None:
+    async def send_to_recipient(
+        self, session: Session, recipient: SavedRecipient, amount: Amount | None = None
+    ) -> None:
         """Begin a draft for a saved recipient and ask what is missing. A second press finds the draft of the first."""
-        if not is_replayed(session) and not _is_begun(session, recipient):
-            method = await self._method_of(recipient)
-            has_replaced = _has_answers(session[DRAFT])
+        if not is_replayed(session) and not _is_begun(session, recipient, amount):
+            method = await find_method(self._catalogue, recipient)
             if method is None:
-                session.notice = session.t("checkout.recipient.vanished", name=format_method(recipient.method))
-                session[DRAFT] = await self._drafts.begin(session.user.id, session.chat_id, session.update_id)
-            else:
-                warning = await self._draft_handlers.warn_of_limit(session)
-                session.notice = _join(warning, session.t("checkout.draft.replaced") if has_replaced else None)
-                session[DRAFT] = await self._drafts.begin(
-                    session.user.id,
-                    session.chat_id,
-                    session.update_id,
-                    lambda draft: with_recipient(draft, recipient, method),
-                )
+                session.add_notice(session.t("checkout.recipient.vanished", name=format_method(recipient.method)))
+            draft = draft_of(session)
+            if method is not None:
+                draft = with_recipient(replace(draft, amount=amount), recipient, method)
+            await self._draft_handlers.begin(session, draft)
         await self._draft_handlers.show(session)
 
     async def _begin_again(self, session: Session, order: Order) -> None:
@@ -96,16 +91,13 @@ class RepeatHandlers:
         pressed_in_question = session.is_newest_question
         session.message_id = None
         before, method = session[DRAFT], await self._current_method(order)
-        repeated = self._drafts.repeat_order(order, method)
+        repeated = repeat_order(order, method, session.now)
         if before is None or not (is_replayed(session) or before.asks_the_same_as(repeated)):
-            session[DRAFT] = await self._drafts.begin_with(
-                await with_quote(self._catalogue, repeated), session.update_id
-            )
-            session.notice = session.t("checkout.draft.replaced") if _has_answers(before) else None
+            await self._draft_handlers.begin(session, repeated, keeps_way=True)
         elif not (is_replayed(session) or pressed_in_question) and _was_just_changed(before, session.now):
             return
         gone = session.t("orders.repeat.vanished", name=format_method(order.method)) if method is None else None
-        session.notice = _join(session.notice, gone or await self._difference(session, order))
+        session.add_notice(gone or await self._difference(session, order))
         await self._draft_handlers.show(session)
 
     async def _current_method(self, order: Order) -> PayoutMethod | None:
@@ -120,17 +112,6 @@ class RepeatHandlers:
         known = (method for method in methods if method.key() == order.method.key())
         return next(known, None) if methods else order.method
 
-    async def _method_of(self, recipient: SavedRecipient) -> PayoutMethod | None:
-        """Return the recipient's destination as the list has it, or as it was if the list can't be read.
-
-        Placing the order checks it again.
-        """
-        try:
-            methods = await self._catalogue.methods()
-        except SettlementFailure:
-            methods = ()
-        return find_current_method(recipient, methods) if methods else recipient.method
-
     async def _drop_expired_offer(self, session: Session, order: Order) -> Order:
         """Drop the order if its offer has expired: a request for a new quote gives the offer up."""
         if order.phase is not Phase.NEEDS_CONFIRMATION or not order.is_offer_over(session.now):
@@ -144,27 +125,19 @@ class RepeatHandlers:
         if draft is None:
             return None
         try:
-            _, worth = await review_draft(self._orders, draft, await get_placed(session))
+            _, estimated = await review_draft(self._orders, draft, await get_user_orders(session))
         except (SettlementFailure, Rejection):
             return None
-        return requote.difference(session.t, order, worth)
+        return screens.difference(session.t, order, estimated)
 
 
-def _is_begun(session: Session, recipient: SavedRecipient) -> bool:
+def _is_begun(session: Session, recipient: SavedRecipient, amount: Amount | None) -> bool:
     draft = session[DRAFT]
-    if draft is None or draft.method is None or draft.amount is not None:
+    if draft is None or draft.method is None or draft.amount != amount:
         return False
     wanted = (recipient.method.code, recipient.method.name, recipient.number)
     return (draft.method.code, draft.method.name, draft.number) == wanted
 
 
-def _has_answers(draft: OrderDraft | None) -> bool:
-    return draft is not None and draft.has_answers
-
-
 def _was_just_changed(draft: OrderDraft, now: datetime) -> bool:
     return now - (draft.expires_at - IDLE_LIMIT) < DOUBLE_TAP
-
-
-def _join(*notices: Html | None) -> Html | None:
-    return Html("\n".join(filter(None, notices))) or None

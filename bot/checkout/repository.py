@@ -10,8 +10,7 @@ from sqlalchemy import ColumnElement, Update, bindparam, select, update
 
 from bot.checkout.draft import HANDLED_BY_DRAFT, DraftOfChat, DraftStatus, OrderDraft, Refusal, RequestTerms, Step
 from bot.checkout.tables import IS_ONLY_OPEN_DRAFT, IS_OPEN_DRAFT, drafts
-from bot.infra.db.repository import Repository
-from bot.infra.db.statements import once
+from bot.infra.db.repository import Repository, once
 from bot.infra.telegram.inbound.repository import mark_handled
 from bot.settlement import json_values as nested
 
@@ -94,11 +93,6 @@ class DraftRepository(Repository[OrderDraft]):
         """Close the open draft of a chat, which can't be read."""
         open_draft = update(drafts).where(IS_OPEN_DRAFT, drafts.c.chat_id == chat_id)
         await self._change(open_draft.values(status=DraftStatus.CANCELLED.value))
-
-    async def of_user(self, user_id: int, *, limit: int = 100, offset: int = 0) -> tuple[OrderDraft, ...]:
-        """Return the user's readable drafts in any status."""
-        of_user = select(drafts).where(drafts.c.user_id == user_id)
-        return await self._find(of_user.order_by(drafts.c.expires_at, drafts.c.id).limit(limit).offset(offset))
 
     async def unfinished_of(self, user_id: int) -> OrderDraft | None:
         """Return what a user is filling in, or could continue. None if the last draft was placed or cancelled.

@@ -1,7 +1,8 @@
-"""Begin, answer, cancel, expire and resume drafts."""
+"""Begin, answer, cancel, expire and resume drafts, and place the order that a confirmed one becomes."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import structlog
 
@@ -11,20 +12,23 @@ from bot.checkout.draft import (
     DraftStatus,
     OrderDraft,
     Step,
-    new_draft,
     refuse,
-    without_method,
 )
+from bot.checkout.flow import is_complete
 from bot.checkout.notifications import draft_expired_notification
 from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
-from bot.infra.jobs.repository import Finish, no_job
+from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.order import Order
-from bot.settlement.model import PayoutMethod
+from bot.infra.telegram.inbound.repository import Finish, no_job
+from bot.orders.order import Order, payer_in_chat
+from bot.orders.placement.service import ConfirmationOutdated, OrderService, PlaceOrder
+from bot.rates.model import Estimate
+from bot.settlement.catalogue import ServiceCatalogue
+from bot.users.repository import UserRepository
 
 log = structlog.get_logger(__name__)
 
@@ -41,40 +45,16 @@ class DraftService:
         async with self._database.reading() as tx:
             return await DraftRepository(tx).get(draft_id)
 
-    async def begin(
-        self, user_id: int, chat_id: int, update_id: int, fill: Callable[[OrderDraft], OrderDraft] | None = None
-    ) -> OrderDraft:
-        """Begin a draft with what `fill` knows. That cancels the open draft of this chat."""
-        draft = new_draft(chat_id=chat_id, user_id=user_id, now=self._clock.now())
-        return await self._replace_open(replace(fill(draft) if fill else draft, last_update_id=update_id))
-
-    def repeat_order(self, order: Order, method: PayoutMethod | None) -> OrderDraft:
-        """Return a draft for the same payment as `order`. It isn't saved yet.
-
-        `method` is its destination in today's list, or None if the list no longer has it. The draft is at its review,
-        or asks for another destination.
-
-        Raises:
-            ValueError: its payer may not see the recipient, or has no chat.
-        """
-        payer = order.payer
-        if payer.user_id is None or payer.chat_id is None or order.hides_recipient:
-            raise ValueError("this order can't be repeated as a draft")
-        repeated = replace(
-            new_draft(chat_id=payer.chat_id, user_id=payer.user_id, now=self._clock.now()),
-            step=Step.REVIEW,
-            method=method,
-            number=order.number,
-            holder=order.holder,
-            holder_asked=True,
-            amount=order.amount,
-            channel=order.channel,
-        )
-        return repeated if method is not None else without_method(repeated)
-
-    async def begin_with(self, draft: OrderDraft, update_id: int) -> OrderDraft:
+    async def begin(self, draft: OrderDraft, update_id: int) -> OrderDraft:
         """Save `draft` as the chat's open draft. That cancels the present one."""
-        return await self._replace_open(replace(draft, last_update_id=update_id))
+        draft = replace(draft, last_update_id=update_id)
+        async with self._database.transaction() as tx:
+            open_draft = await DraftRepository(tx).open_of(draft.chat_id)
+            if open_draft is not None:
+                await DraftRepository(tx).save(replace(open_draft, status=DraftStatus.CANCELLED))
+            if not await DraftRepository(tx).add(draft):
+                raise RuntimeError("a chat has opened two drafts at once")
+        return draft
 
     async def save(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:
         """Save an answer and return the draft, or None if the draft has changed since it was read."""
@@ -151,7 +131,7 @@ class DraftService:
             try:
                 draft = await DraftRepository(tx).get(draft_id)
             except RowUnreadable as error:
-                if error.is_for_others:
+                if error.is_unknown:
                     raise
                 await DraftRepository(tx).set_aside(draft_id)
                 log.error("unreadable_draft_closed", draft=draft_id)  # noqa: TRY400  as above
@@ -160,15 +140,69 @@ class DraftService:
                 return False
             saved = await DraftRepository(tx).save(replace(draft, status=DraftStatus.EXPIRED))
             if saved is not None:
-                await OutboxRepository(tx).add([draft_expired_notification(saved, now)])
+                user = await UserRepository(tx).get_if_readable(draft.user_id)
+                # Another feature may have asked for something since.
+                asked = user.chat if user is not None and user.open_question is None else None
+                message_id = asked.question_message_id if asked is not None and asked.question_can_go else None
+                await OutboxRepository(tx).add([draft_expired_notification(saved, now, message_id)])
             await finish(tx)
         return saved is not None
 
-    async def _replace_open(self, draft: OrderDraft) -> OrderDraft:
-        async with self._database.transaction() as tx:
-            open_draft = await DraftRepository(tx).open_of(draft.chat_id)
-            if open_draft is not None:
-                await DraftRepository(tx).save(replace(open_draft, status=DraftStatus.CANCELLED))
-            if not await DraftRepository(tx).add(draft):
-                raise RuntimeError("a chat has opened two drafts at once")
-        return draft
+
+async def review_draft(
+    orders: OrderService, draft: OrderDraft, user_orders: Sequence[Order]
+) -> tuple[OrderDraft, Estimate]:
+    """Return the draft with the quote that its review shows, and what it comes to.
+
+    `user_orders` are the user's orders that may count for their limits.
+
+    Raises:
+        ConfirmationOutdated: the draft has no amount.
+        Rejection: the amount isn't allowed.
+        SettlementFailure: there is no quote.
+    """
+    if draft.amount is None:
+        raise ConfirmationOutdated
+    estimated = await orders.estimate_order(user_orders, draft.method, draft.amount, draft.channel)
+    return replace(draft, quote=estimated.quote), estimated
+
+
+async def with_quote(catalogue: ServiceCatalogue, draft: OrderDraft) -> OrderDraft:
+    """Return a draft at its review with the current quote, so that the answer and the quote are saved together.
+
+    Without a quote, return it as it is: its review says why.
+    """
+    quote = await catalogue.quote_soon() if draft.step is Step.REVIEW else None
+    return draft if quote is None else replace(draft, quote=quote)
+
+
+async def place_order(
+    orders: OrderService, draft: OrderDraft, phrase: str | None = None, reviewed_sats: int | None = None
+) -> Order:
+    """Place the order of a draft once, and return it. A second tap gets the order of the first.
+
+    `phrase` and `reviewed_sats` are as in `PlaceOrder`. Raises as `OrderService.place` does, and `ConfirmationOutdated`
+    for an incomplete draft. Nothing is saved then.
+    """
+    if draft.status is DraftStatus.PLACED:
+        return await orders.get_of_draft(draft.id)
+    request = replace(_request_of(draft), phrase=phrase, reviewed_sats=reviewed_sats)
+    return await orders.place(request, partial(_close, draft))
+
+
+async def _close(draft: OrderDraft, tx: Transaction) -> bool:
+    """Save the draft as placed, and return False if something else has changed it since it was read."""
+    return await DraftRepository(tx).save(replace(draft, status=DraftStatus.PLACED)) is not None
+
+
+def _request_of(draft: OrderDraft) -> PlaceOrder:
+    wanted = draft.request if is_complete(draft) else None
+    if wanted is None or draft.quote is None:
+        raise ConfirmationOutdated
+    return PlaceOrder(
+        payer=payer_in_chat(draft.user_id, draft.chat_id),
+        draft_id=draft.id,
+        wanted=wanted,
+        quote=draft.quote,
+        message_id=draft.message_id,
+    )

@@ -7,12 +7,11 @@ from bot.checkout.draft import DraftStatus
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.service import DraftService
 from bot.core.backoff import Backoff
-from bot.infra.jobs.chat_jobs import ChatJobs
-from bot.infra.jobs.repository import Job, JobHandler
+from bot.infra.telegram.inbound.repository import Inbox, InboxItem, JobHandler
 from bot.infra.workers import run_each
 from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.model import SettlementFailure
-from bot.users.session_loader import SessionLoader
+from bot.settlement.errors import SettlementFailure
+from bot.users.session import SessionLoader
 
 EVERY_SECONDS: Final = 5.0
 WHILE_DOWN: Final = Backoff(first=EVERY_SECONDS, longest=20.0)
@@ -25,31 +24,10 @@ SHOW_AGAIN: Final = "show-draft-again"
 """The job that shows a draft after an outage. Its argument is the draft's id."""
 
 
-class DraftWorker:
-    """Expire each draft between the updates of its chat, so that it can't overtake an answer."""
+class DraftWorkers:
+    """Expire drafts, and show those again that wait for the service, each between the updates of its chat.
 
-    def __init__(self, drafts: DraftService, chat_jobs: ChatJobs) -> None:
-        self._drafts = drafts
-        self._chat_jobs = chat_jobs
-
-    async def tick(self) -> float:
-        """Add a job for each idle draft, and return the seconds until the next time."""
-        idle = await self._drafts.expired()
-        await run_each("draft-expiry", idle, lambda draft: self._chat_jobs.add(draft.chat_id, EXPIRE, draft.id))
-        return EVERY_SECONDS
-
-    def jobs(self) -> Mapping[str, JobHandler]:
-        """Return what the job does."""
-        return {EXPIRE: self._expire}
-
-    async def _expire(self, job: Job) -> None:
-        await self._drafts.expire(job.argument, job.finish)
-
-
-class WaitingDraftWorker:
-    """Show drafts again that wait for the service. Which ones wait is in their rows, so it survives a restart.
-
-    The leader asks the service for its rate and its list as long as a draft waits. Nothing is ever ordered here.
+    Which drafts wait is in their rows, so it survives a restart. Nothing is ever ordered here.
     """
 
     def __init__(
@@ -58,17 +36,30 @@ class WaitingDraftWorker:
         catalogue: ServiceCatalogue,
         sessions: SessionLoader,
         draft_handlers: DraftHandlers,
-        chat_jobs: ChatJobs,
+        inbox: Inbox,
     ) -> None:
         self._drafts = drafts
         self._catalogue = catalogue
         self._sessions = sessions
         self._draft_handlers = draft_handlers
-        self._chat_jobs = chat_jobs
+        self._inbox = inbox
         self._failures = 0
 
-    async def tick(self) -> float:
-        """Add a job for each waiting draft if the service answers, and return the seconds until the next time."""
+    def jobs(self) -> Mapping[str, JobHandler]:
+        """Return what each job does."""
+        return {EXPIRE: self._expire, SHOW_AGAIN: self._show_again}
+
+    async def expire_idle(self) -> float:
+        """Add a job for each idle draft, and return the seconds until the next time."""
+        idle = await self._drafts.expired()
+        await run_each("draft-expiry", idle, lambda draft: self._inbox.add_job(draft.chat_id, EXPIRE, draft.id))
+        return EVERY_SECONDS
+
+    async def show_waiting(self) -> float:
+        """Add a job for each waiting draft if the service answers, and return the seconds until the next time.
+
+        The leader asks the service for its rate and its list as long as a draft waits.
+        """
         waiting = await self._drafts.waiting()
         if not waiting:
             self._failures = 0
@@ -77,13 +68,9 @@ class WaitingDraftWorker:
             self._failures += 1
             return WHILE_DOWN.after(self._failures)
         self._failures = 0
-        add = self._chat_jobs.add
+        add = self._inbox.add_job
         await run_each("waiting-drafts", waiting, lambda draft: add(draft.chat_id, SHOW_AGAIN, draft.id))
         return EVERY_SECONDS
-
-    def jobs(self) -> Mapping[str, JobHandler]:
-        """Return what the job does."""
-        return {SHOW_AGAIN: self._show_again}
 
     async def _is_service_back(self) -> bool:
         try:
@@ -92,8 +79,11 @@ class WaitingDraftWorker:
         except SettlementFailure:
             return False
 
-    async def _show_again(self, job: Job) -> None:
-        draft = await self._drafts.get(job.argument)
+    async def _expire(self, job: InboxItem) -> None:
+        await self._drafts.expire(job.body, job.finish)
+
+    async def _show_again(self, job: InboxItem) -> None:
+        draft = await self._drafts.get(job.body)
         if draft is None or draft.status is not DraftStatus.OPEN or draft.message_id is None:
             return
         # With the id of the update that the draft has taken last, so that saving it takes no other update.

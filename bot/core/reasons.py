@@ -1,9 +1,14 @@
-"""Plain explanations of connection errors, from the errors of Python and the database drivers."""
+"""What can be said about an error: why a connection failed, and where an unexpected error was raised.
+
+The texts of unexpected errors are left out: they can quote what a user wrote.
+"""
 
 import os
 import socket
 import ssl
+import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 _DATABASE_CODES: Final = {
@@ -61,3 +66,14 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
     while behind is not None:
         yield behind
         behind = behind.__cause__ or behind.__context__
+
+
+def find_location(error: BaseException) -> str:
+    """Return file and line of the innermost frame, such as "card.py:42". Empty for an error that was never raised."""
+    return next(iter(list_frames(error, 1)), "")
+
+
+def list_frames(error: BaseException, limit: int) -> list[str]:
+    """Return file and line of up to `limit` frames, the innermost last."""
+    found = traceback.extract_tb(error.__traceback__)
+    return [f"{Path(frame.filename).name}:{frame.lineno}" for frame in found[-limit:]]

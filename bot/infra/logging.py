@@ -1,13 +1,31 @@
-"""Logging of the process to stderr, as JSON or for humans. Secrets are removed as the last step."""
+"""Logging of the process to stderr, and the fields of its lines. Secrets are removed as the last step.
+
+The fields that every line about one piece of work has, such as the update and the order, are bound in one place, and
+`configure` adds the bound fields to every line. asyncio copies them into each task that the work starts. A task that
+later serves other work starts with `shared_task_context`.
+"""
 
 import logging
 import secrets
 import sys
+from contextvars import Context
 
 import structlog
+from structlog.contextvars import bound_contextvars, clear_contextvars
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from bot.infra.db.fence import without_lease
 from bot.infra.redaction import install_redaction, quiet_library_logs
+
+bind_fields = bound_contextvars
+"""Give each line that is logged in the `with` block these fields. Fields of an outer block return after it."""
+
+
+def shared_task_context() -> Context:
+    """Return a copy of the current context without bound fields and lease, for a task that serves others, too."""
+    context = without_lease()
+    context.run(clear_contextvars)
+    return context
 
 
 def configure(level: str, form: str) -> str:

@@ -45,6 +45,8 @@ _SECRETS = (
     ),
     # The address of a wallet page shows the invoice.
     (re.compile(r"/p/"), re.compile(r"(/p/)[A-Za-z0-9_-]{32}"), r"\1<token>"),
+    # Telegram quotes a button's address that it rejects: that of a receipt's check, and of a chat with the recipient.
+    (re.compile(r"/verify/|wa\.me/"), re.compile(r"(/verify/|wa\.me/)[^\s\"']+"), rf"\1{REMOVED}"),
     # The address to which Telegram posts updates.
     (re.compile(r"/telegram/"), re.compile(r"(/telegram/)[A-Za-z0-9_-]{32}"), r"\1<token>"),
     # The secret half of an API key (settlement API, 5.3).

@@ -1,21 +1,82 @@
-"""Ends a process whose event loop hangs, so that the service manager starts it again.
+"""What watches this process from within, and ends it so that the service manager starts it again.
 
-A blocked loop can neither answer nor keep a lease, and can't be stopped from within. So a thread watches it.
+- A blocked event loop can neither answer nor keep a lease, and can't be stopped from within. So a thread watches it.
+- PostgreSQL can take the writes of a new session, but no longer those of this process. `infra/db/engine.py` replaces
+  sessions at errors that it knows. `watch_writes` is for all others, also for another driver.
+
+The pages by which others watch the process (`infra/http/health.py`) show its `ProcessState`.
 """
 
 import asyncio
 import faulthandler
+import math
 import os
 import socket
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from prometheus_client import Gauge
+
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class ProcessState:
+    """The state of this process. `bot/process.py` changes it."""
+
+    are_workers_alive: Callable[[], bool] = lambda: False
+    """Returns whether every worker runs. On SQLite they start when no other process has the database."""
+
+    waits_for: str = ""
+    """Why this process doesn't work yet, although nothing is wrong with it. Empty if it works."""
+
+    are_leases_kept: Callable[[], bool] = lambda: False
+    """Returns whether the leases of chats were kept in time."""
+
+    can_write: bool = True
+    """Whether PostgreSQL took the last write that this process tried."""
+
+    is_stopping: bool = False
+    """Whether the process was asked to stop, and only finishes its work."""
+
+
+TRY_SECONDS: Final = 5.0
+STUCK_SECONDS: Final = 60.0
+
+UNWRITABLE_SECONDS: Final = Gauge(
+    "kirim_database_unwritable_seconds", "For how long PostgreSQL has taken no write of this process. 0 while it does."
+)
+
+
+async def watch_writes(database: Database, state: ProcessState, has_unsaved: Callable[[], bool]) -> None:
+    """Try a write every few seconds until cancelled, and set in `state` whether PostgreSQL took it.
+
+    `has_unsaved` returns whether an answer of the service waits to be saved. It would be lost with the process.
+
+    Raises:
+        StoreDown: nothing of this process was written for a minute, a new session can write, and nothing would be lost.
+            The process has to end.
+    """
+    failing_since = math.inf
+    while True:
+        await asyncio.sleep(TRY_SECONDS)
+        began = time.monotonic()
+        failing_since = math.inf if await database.can_write() else min(began, failing_since)
+        UNWRITABLE_SECONDS.set(max(time.monotonic() - failing_since, 0.0))
+        state.can_write = failing_since == math.inf
+        is_stuck = time.monotonic() - failing_since >= STUCK_SECONDS
+        if is_stuck and await database.can_write(in_new_session=True) and not has_unsaved():
+            raise StoreDown("it takes the writes of new sessions, but not those of this process")
+
 
 HANG_SECONDS: Final = 30
 """How long the event loop may stand still. The longest wait within it is measured in milliseconds."""

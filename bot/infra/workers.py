@@ -1,4 +1,7 @@
-"""Background workers: the loop that each one runs in, and the group that notices when one ends."""
+"""Background workers: the loop that each one runs in, and the group that notices when one ends.
+
+What must not be lost while the database is down is retried as often as it takes (`retry_forever`).
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
@@ -9,7 +12,7 @@ from prometheus_client import Counter
 
 from bot.core.backoff import Backoff
 from bot.infra.db.fence import LeaseLost, is_lease_held
-from bot.infra.log_context import bind_fields
+from bot.infra.logging import bind_fields
 
 log = structlog.get_logger(__name__)
 
@@ -19,8 +22,10 @@ WORKER_FAILURES: Final = Counter(
 
 LEASE_LOST_SECONDS = 1.0
 AFTER_FAILURES = Backoff(first=1.0, longest=30.0)
+BETWEEN_TRIES = Backoff(first=0.25, longest=5.0)
 
 Task = asyncio.Task[Any]
+Sleep = Callable[[float], Awaitable[object]]
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -112,6 +117,40 @@ async def run_each(
     if error is not None and not results:
         raise error
     return results
+
+
+async def retry_forever(
+    what: str,
+    action: Callable[[], Awaitable[T]],
+    *,
+    retry_on: type[Exception] = Exception,
+    give_up_on: tuple[type[Exception], ...] = (),
+    sleep: Sleep = asyncio.sleep,
+) -> T:
+    """Call `action` until it succeeds, and return its result.
+
+    For writes that must not be lost, for times when the database can't be reached.
+
+    Args:
+        what: the name of the action in the log.
+        action: what to do. It must be harmless to repeat.
+        retry_on: the exceptions after which to try again. Others are raised.
+        give_up_on: besides `LeaseLost`, exceptions that are raised although they are a kind of `retry_on`.
+        sleep: waits for some seconds.
+    """
+    waits = BETWEEN_TRIES.waits()
+    while True:
+        try:
+            return await action()
+        except LeaseLost:
+            raise
+        except give_up_on:
+            raise
+        except retry_on as error:
+            wait = next(waits)
+            # Without the traceback, which can quote rows.
+            log.error("retry_scheduled", what=what, error=type(error).__name__, retry_in=wait)  # noqa: TRY400
+        await sleep(wait)
 
 
 class WorkerGroup:

@@ -1,6 +1,8 @@
 """Entry point of the MCP server: `kirim-mcp`, or `kirim mcp`."""
 
 import asyncio
+import logging
+import re
 import signal
 import sys
 from argparse import ArgumentParser
@@ -10,15 +12,13 @@ import structlog
 
 from bot import __version__
 from bot.config import ConfigError, find_unknown_names, secret_values
+from bot.infra import logging as logs
 from bot.infra.http.ports import PortTaken
 from bot.infra.redaction import know_secrets
-from bot.mcp_server import config as agent_config
-from bot.mcp_server import logs
-from bot.mcp_server.config import AgentSettings
-from bot.mcp_server.formats import DESCRIPTION
-from bot.mcp_server.server import create_server
+from bot.mcp_server import config
+from bot.mcp_server.config import MAKE_ONE, AgentSettings
+from bot.mcp_server.server import DESCRIPTION, create_server
 from bot.mcp_server.service import AgentRules, Service
-from bot.mcp_server.token_strength import MAKE_ONE
 from bot.settlement.client import SettlementClient
 
 BAD_SETTINGS = 2
@@ -26,6 +26,10 @@ GUESSABLE = (
     f"SERVICE_MCP_HTTP_TOKEN can be guessed. A proxy in front of this server lets anyone try. Make one with: {MAKE_ONE}"
 )
 ASSUMED = "SERVICE_BASE_URL isn't set; using the sandbox (needs INVOICE_NETWORK=bcrt)"
+
+LIBRARIES = ("mcp", "mcp_types", "pydantic", "anyio", "starlette", "uvicorn", "sse_starlette", "opentelemetry")
+CLIENT = "bot.settlement"
+ORDER_ID = re.compile(r"(?<=/offramp/orders/).+", re.DOTALL)
 
 log = structlog.get_logger(__name__)
 
@@ -38,12 +42,12 @@ def main() -> None:
     parser.add_argument("--version", action="version", version=__version__)
     parser.parse_args([] if sys.argv[1:] == ["mcp"] else None)  # `kirim mcp`
     try:
-        settings = agent_config.load()
+        settings = config.load()
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(BAD_SETTINGS)
     know_secrets(secret_values(settings))
-    logs.configure(settings.service_mcp_log_level, "console" if sys.stderr.isatty() else "json")
+    configure_logs(settings.service_mcp_log_level, "console" if sys.stderr.isatty() else "json")
     try:
         sys.exit(asyncio.run(run(settings)))
     except PortTaken as error:
@@ -83,6 +87,37 @@ def _stopping() -> asyncio.Event:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     return stop
+
+
+class FixedTextOnly(logging.Filter):
+    """Reduce records of libraries to their fixed text and the kind of error. Remove order ids from our own.
+
+    The SDK logs errors with their texts, crashes with tracebacks, and at debug level whole messages. All of these can
+    hold a recipient.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Remove everything variable. Return True."""
+        if record.name.partition(".")[0] in LIBRARIES:
+            kind = record.exc_info[0] if record.exc_info else None
+            record.msg = f"{record.msg} [{kind.__name__}]" if kind else record.msg
+            # Without arguments a record isn't formatted, and its placeholders stay.
+            record.args, record.exc_info, record.exc_text, record.stack_info = (), None, None, None
+        elif record.name.startswith(CLIENT) and isinstance(record.msg, dict):
+            # An "order id" from an agent can be an account number or a name.
+            event = {name: value for name, value in record.msg.items() if name != "order_id"}
+            record.msg = event | ({"path": ORDER_ID.sub("…", event["path"])} if "path" in event else {})
+        return True
+
+
+def configure_logs(level: str, form: str) -> None:
+    """Configure logging for this process. `level` as in SERVICE_MCP_LOG_LEVEL, `form` is `json` or `console`."""
+    logs.configure("warning", form)
+    logging.getLogger("bot").setLevel(level.upper())
+    if level == "error":
+        logging.getLogger().setLevel(logging.ERROR)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(FixedTextOnly())
 
 
 if __name__ == "__main__":

@@ -1,31 +1,39 @@
 """The server: its name, instructions, tools, resources and prompts, and how it reports errors."""
 
+import base64
 import inspect
 import itertools
+import json
 import traceback
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import structlog
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp import MCPError
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult, ToolAnnotations
-from pydantic import ValidationError
+from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, Icon, InputRequiredResult, ToolAnnotations
+from pydantic import Field, ValidationError
 
-from bot.infra.log_context import bind_fields
-from bot.mcp_server.formats import DESCRIPTION, TITLE, find_website, join_words, load_icon
+import bot
+from bot.infra.logging import bind_fields
+from bot.mcp_server.answers import Refusal, error_result, join_words, no_effect_text, read_failure, to_content
+from bot.mcp_server.arguments import describe_faults, find_unknown_arguments
+from bot.mcp_server.order_creation import OrderCreation
+from bot.mcp_server.orders import OrderOut, OrderTools
+from bot.mcp_server.payments import shown_payment
+from bot.mcp_server.rates import RateTools, methods_out
 from bot.mcp_server.service import Service
-from bot.mcp_server.tools.answers import Refusal, error_result
-from bot.mcp_server.tools.arguments import describe_faults, find_unknown_arguments
-from bot.mcp_server.tools.failures import no_effect_text
-from bot.mcp_server.tools.order_creation import OrderCreation
-from bot.mcp_server.tools.order_tools import OrderTools
-from bot.mcp_server.tools.rates import RateTools
-from bot.mcp_server.tools.resources import add_prompts, add_resources
 from bot.payments.tokens import SYMBOLS, TOKENS
+from bot.settlement.errors import OrderNotFound, SettlementFailure
+
+TITLE: Final = "Kirim: send rupiah"
+DESCRIPTION: Final = "Sends Indonesian rupiah to a bank account or e-wallet, paid in bitcoin over Lightning."
+ICON_FILE: Final = Path(bot.__file__).parent / "orders/pay_page/static/icon.svg"
 
 INSTRUCTIONS = f"""\
 Sends Indonesian rupiah (IDR) to a bank account or e-wallet in Indonesia, paid in bitcoin over Lightning (or with \
@@ -44,6 +52,10 @@ TOKEN_WORDS = {
     "tokens": join_words(token.english_name for token in TOKENS.values()),
     "token_codes": ", ".join(TOKENS),
 }
+
+METHODS_URI = "kirim://payout-methods"
+ORDER_URI = "kirim://orders/{orderId}"
+JSON = "application/json"
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
 CREATES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
@@ -106,6 +118,8 @@ def _error_answer(error: ToolError, name: str) -> CallToolResult:
     match error.__cause__:
         case Refusal() as refusal:
             return error_result(str(refusal))
+        case SettlementFailure() as failure if name != "create_offramp_order":
+            return error_result(read_failure(failure))
         case ValidationError() as invalid if type(error) is ToolError:
             return error_result(describe_faults(invalid, name))
         case cause:
@@ -144,12 +158,86 @@ def create_server(service: Service, *, name: str, version: str) -> AgentServer:
     _add_tool(server, orders.get_offramp_order, "Get an order", READS)
     _add_tool(server, orders.list_offramp_orders, "List orders", READS)
     _add_tool(server, orders.wait_for_offramp_order, "Wait for an order", READS)
-    add_resources(server, service)
-    add_prompts(server)
+    _add_resources(server, service)
+    server.prompt(
+        name="send_rupiah",
+        title="Send rupiah",
+        description="Send rupiah to an Indonesian bank account or e-wallet, step by step.",
+    )(send_rupiah)
     return server
+
+
+def load_icon() -> Icon:
+    """Return the icon, as data. It is an SVG of 200 bytes, because newer clients get it with each answer."""
+    data = base64.b64encode(ICON_FILE.read_bytes()).decode()
+    return Icon(src=f"data:image/svg+xml;base64,{data}", mime_type="image/svg+xml", sizes=["any"])
+
+
+def find_website() -> str | None:
+    """Return the address of the repository, or None if the package was built without it, or isn't installed."""
+    try:
+        urls = metadata.metadata("kirim").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:
+        return None
+    named = dict(url.split(", ", 1) for url in urls)
+    return named.get("Repository")
 
 
 def _add_tool(server: MCPServer[Any], tool: Tool, title: str, annotations: ToolAnnotations) -> None:
     # Agents read the docstring, so it is written for them. `TOKEN_WORDS` fills in the tokens.
     description = (inspect.getdoc(tool) or "").format_map(TOKEN_WORDS)
     server.add_tool(tool, title=title, description=description, annotations=annotations)
+
+
+def _add_resources(server: MCPServer[Any], service: Service) -> None:
+    """Add the resources to `server`."""
+
+    async def payout_methods() -> str:
+        try:
+            return json.dumps(to_content(methods_out(await service.methods(), service.rules)))
+        except SettlementFailure as error:
+            raise ResourceError(read_failure(error)) from None
+
+    async def order(orderId: str) -> str:
+        try:
+            found = await service.order(orderId)
+        except (OrderNotFound, Refusal):
+            raise ResourceNotFoundError("This server has no order with this id.") from None
+        except SettlementFailure as error:
+            raise ResourceError(read_failure(error)) from None
+        return json.dumps(to_content(OrderOut.from_order(found, await shown_payment(service, found))))
+
+    server.resource(
+        METHODS_URI,
+        name="payout_methods",
+        title="Payout methods",
+        description="The banks and e-wallets that rupiah can be sent to, live.",
+        mime_type=JSON,
+    )(payout_methods)
+    server.resource(
+        ORDER_URI,
+        name="order",
+        title="Order",
+        description="One order's record, as get_offramp_order returns it.",
+        mime_type=JSON,
+    )(order)
+
+
+def send_rupiah(
+    amount: Annotated[str, Field(description="How much, such as 150000 rupiah. Optional.")] = "",
+    destination: Annotated[str, Field(description="The bank or e-wallet, such as BCA or GoPay. Optional.")] = "",
+) -> str:
+    """Return the instructions for the agent. It asks the user for the recipient's number and name."""
+    task = " ".join(part for part in ("Send", amount or "rupiah", f"to {destination}" if destination else "") if part)
+    return "\n".join(
+        [
+            f"{task}. Go step by step:",
+            "1. Call list_payout_methods and choose the entry that I mean; ask me if several fit.",
+            "2. Ask me for what is missing: account or mobile number, amount, and the holder's name if I know it.",
+            "3. Call get_btc_idr_quote and tell me the approximate price.",
+            "4. Repeat destination, number and amount, and wait until I confirm.",
+            "5. Call create_offramp_order once, with includeQr, and show me how to pay and by when.",
+            "6. Call wait_for_offramp_order until it is COMPLETED or FAILED, and tell me each step.",
+            "If the outcome of step 5 is unknown, call list_offramp_orders and ask me. Don't create another order.",
+        ]
+    )

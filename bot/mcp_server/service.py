@@ -8,42 +8,40 @@ began before an order was created must not report that there is none.
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from bot.core.clock import Clock, SystemClock, seconds_with_sleep
+from bot.mcp_server.answers import Refusal
 from bot.mcp_server.unresolved_orders import Listing, UnresolvedOrders, drop_oldest
-from bot.orders.deposits import LONGEST_LIST, has_all_open_deposits
+from bot.orders.deposits import LONGEST_LIST
 from bot.orders.limits import AmountLimits
-from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT
-from bot.settlement.adapter import to_method, to_report
-from bot.settlement.budget import GAP_SECONDS, Budget, OrderPace
+from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
+from bot.settlement.budget import GAP_SECONDS, Budget
 from bot.settlement.catalogue import KEEP_METHODS, KEEP_QUOTE, KEEP_RAILS, CachedValue
-from bot.settlement.client import (
+from bot.settlement.client import SettlementClient
+from bot.settlement.errors import OrderNotFound, SettlementFailure
+from bot.settlement.model import (
     CreatedOrder,
     DepositRails,
-    Order,
-    OrderInput,
+    NewestOrders,
+    OrderReport,
+    OrderRequest,
+    PayoutMethod,
     PlatformStats,
     Quote,
-    SettlementClient,
-    SettlementError,
 )
-from bot.settlement.model import QUOTE_STALE_AFTER, OrderReport, PayoutMethod
+
+T = TypeVar("T")
 
 KEEP_ORDER = timedelta(seconds=GAP_SECONDS)
+NOT_AN_ID = (
+    "orderId isn't a valid order id. Send the `orderId` of create_offramp_order, or an `id` of list_offramp_orders."
+)
 SENT_WITHIN_SECONDS: Final = 30.0
 """How long after its call an order is sent at the latest."""
-
-
-@dataclass(frozen=True, slots=True)
-class PriceCheck:
-    """What follows from a locked price: why its payment isn't shown, or warnings to read before paying."""
-
-    why_not: str | None = None
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,31 +66,21 @@ class AgentRules:
         """Return the limits of one order to a destination with this cap, or without one (None)."""
         return AmountLimits(self.min_order_idr, cap)
 
-    def check_price(self, drift: Decimal) -> PriceCheck:
-        """Return what follows from a price that is `drift` percent worse than the current quote (below 0: better)."""
+    def check_price(self, drift: Decimal) -> tuple[str, ...]:
+        """Return warnings about a price that is `drift` percent worse than the current quote (below 0: better).
+
+        Raises:
+            Unpayable: the price is too far from the quote.
+        """
         worse = f"{drift:.1f}% worse than the current quote"
         better = f"{-drift:.1f}% better than the current quote"
         if drift > self.stop_percent:
-            return PriceCheck(f"its price is {worse}")
+            raise Unpayable(f"its price is {worse}")
         if drift < -self.stop_percent:
-            return PriceCheck(f"its price is {better}, which can be a mistake")
+            raise Unpayable(f"its price is {better}, which can be a mistake")
         if drift < -TOO_GOOD_PERCENT:
-            return PriceCheck(warnings=(f"Its price is {better}. It may be a mistake. Ask your user before paying.",))
-        if drift > self.warn_percent:
-            return PriceCheck(warnings=(f"Its price is {worse}. Ask your user before paying.",))
-        return PriceCheck()
-
-
-@dataclass(frozen=True, slots=True)
-class NewestOrders:
-    """The newest orders of our key, newest first, and how many more the list had that can't be read."""
-
-    reports: tuple[OrderReport, ...] = ()
-    unreadable: int = 0
-
-    def has_all_open_deposits(self, now: datetime) -> bool:
-        """Return whether the list has every deposit that can still be paid."""
-        return self.unreadable == 0 and has_all_open_deposits(self.reports, now)
+            return (f"Its price is {better}. It may be a mistake. Ask your user before paying.",)
+        return (f"Its price is {worse}. Ask your user before paying.",) if drift > self.warn_percent else ()
 
 
 class Service:
@@ -113,20 +101,18 @@ class Service:
         self.unresolved = UnresolvedOrders(seconds)
         self._budget = Budget(rules.requests_per_second, clock=seconds, sleep=sleep)
         self._client = client
-        self._pace = OrderPace(seconds, sleep)
         self._methods = CachedValue(self._fetch_methods, KEEP_METHODS, self.clock)
-        self._quote = CachedValue(self._fetch_quote, KEEP_QUOTE, self.clock)
-        self._rails = CachedValue(self._fetch_rails, KEEP_RAILS, self.clock)
-        self._stats = CachedValue(self._fetch_stats, KEEP_QUOTE, self.clock)
-        self._last_quote: Quote | None = None
-        self._orders: dict[str, CachedValue[Order]] = {}
+        self._quote = CachedValue(lambda: self._read(client.quote), KEEP_QUOTE, self.clock)
+        self._rails = CachedValue(lambda: self._read(client.deposit_rails), KEEP_RAILS, self.clock)
+        self._stats = CachedValue(lambda: self._read(client.platform_stats), KEEP_QUOTE, self.clock)
+        self._orders: dict[str, CachedValue[OrderReport]] = {}
         self._withheld: dict[str, str] = {}
         self._verified: dict[str, None] = {}
         self._invoices: dict[str, str] = {}
         self._caps: dict[tuple[str | None, str | None], int | None] = {}
 
     async def methods(self, *, fresh: bool = False) -> tuple[PayoutMethod, ...]:
-        """Return the live list (settlement API, 4.2). Like all methods here, raise `SettlementError`."""
+        """Return the live list (settlement API, 4.2). Like all methods here, raise `SettlementFailure`."""
         return await self._methods.get(fresh=fresh)
 
     def amounts_for(self, code: str | None, name: str | None) -> AmountLimits:
@@ -141,9 +127,9 @@ class Service:
         """Return the rate to check a locked price with. If it can't be read, return the last one that isn't too old."""
         try:
             return await self._quote.get()
-        except SettlementError:
-            last = self._last_quote
-            if last is None or self.clock.now() - last.fetched_at > QUOTE_STALE_AFTER:
+        except SettlementFailure:
+            last = self._quote.last
+            if last is None or last.is_stale(self.clock.now()):
                 raise
             return last
 
@@ -155,8 +141,8 @@ class Service:
         """Return the service's statistics (4.4)."""
         return await self._stats.get()
 
-    async def order(self, order_id: str) -> Order:
-        """Return one order (4.6). Raise `ValueError` for an id that can't be part of a path."""
+    async def order(self, order_id: str) -> OrderReport:
+        """Return one order (4.6). Raise a `Refusal` for an id that can't be part of a path."""
         shared = self._orders.get(order_id)
         if shared is None:
             drop_oldest(self._orders)
@@ -165,25 +151,22 @@ class Service:
 
     async def orders(self, limit: int) -> Listing:
         """Return the newest orders (4.7). Once the caller has them, pass them to `unresolved.finish_listing`."""
-        start = self.unresolved.start_listing()
-        await self._budget.take()
-        listed = await self._client.orders(limit)
-        return Listing(start, self.seconds(), limit, listed)
+        asked_at = self.seconds()
+        listed = await self._read(partial(self._client.newest, limit, retry=True))
+        return Listing(asked_at, self.seconds(), limit, listed)
 
     async def newest(self) -> NewestOrders:
         """Return the newest orders for an internal check.
 
         Unlike a caller's read, it doesn't resolve uncertain orders.
         """
-        await self._budget.take()
-        listed = await self._client.orders(LONGEST_LIST)
-        return NewestOrders(tuple(map(to_report, listed.orders)), listed.skipped)
+        return await self._read(partial(self._client.newest, LONGEST_LIST, retry=True))
 
-    async def create(self, order_input: OrderInput) -> CreatedOrder:
+    async def create(self, request: OrderRequest) -> CreatedOrder:
         """Create an order (4.5), once. It isn't sent after a time in which its caller may have given up."""
         began = self.seconds()
         await self._budget.take()
-        return await self._client.create_order(order_input, lambda: self.seconds() - began < SENT_WITHIN_SECONDS)
+        return await self._client.place(request, lambda: self.seconds() - began < SENT_WITHIN_SECONDS)
 
     def withhold(self, order_id: str, why: str) -> None:
         """Never show the payment of this order."""
@@ -208,26 +191,19 @@ class Service:
         """Return whether this process created the order and found its payment correct."""
         return order_id in self._verified
 
-    async def _fetch_methods(self) -> tuple[PayoutMethod, ...]:
+    async def _read(self, read: Callable[[], Awaitable[T]]) -> T:
         await self._budget.take()
-        methods = tuple(map(to_method, (await self._client.payout_methods()).methods))
+        return await read()
+
+    async def _fetch_methods(self) -> tuple[PayoutMethod, ...]:
+        methods = await self._read(self._client.payout_methods)
         self._caps = {method.pair: method.cap for method in methods}
         return methods
 
-    async def _fetch_quote(self) -> Quote:
-        await self._budget.take()
-        self._last_quote = await self._client.quote()
-        return self._last_quote
-
-    async def _fetch_rails(self) -> DepositRails:
-        await self._budget.take()
-        return await self._client.deposit_rails()
-
-    async def _fetch_stats(self) -> PlatformStats:
-        await self._budget.take()
-        return await self._client.platform_stats()
-
-    async def _fetch_order(self, order_id: str) -> Order:
-        await self._pace.take(order_id)
-        await self._budget.take()
-        return await self._client.order(order_id)
+    async def _fetch_order(self, order_id: str) -> OrderReport:
+        try:
+            return await self._read(partial(self._client.look_up, order_id, retry=True))
+        except OrderNotFound as failure:
+            if failure.status is None:  # it wasn't sent
+                raise Refusal(NOT_AN_ID) from None
+            raise

@@ -13,11 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from bot.mcp_server.formats import format_rupiah, format_sats
+from bot.core.money import Amount
 from bot.orders.placement.matching import CREATED_AFTER, CREATED_BEFORE
-from bot.payments.tokens import LIGHTNING
-from bot.settlement.client import OrderInput, OrderList, SettlementError
-from bot.settlement.model import EWALLET
+from bot.settlement.errors import OutcomeUnknown, SettlementFailure
+from bot.settlement.model import EWALLET, NewestOrders, OrderRequest
 
 REMEMBERED: Final = 1000
 """The entries of each kind that this server keeps about its calls. It has no database."""
@@ -56,14 +55,8 @@ class Request:
     code: str
     name: str
     number: str
-    sats: int | None
-    idr: int | None
+    amount: Amount
     channel: str
-
-    def describe(self) -> str:
-        """Return amount and destination, without the recipient."""
-        amount = format_sats(self.sats) if self.idr is None and self.sats is not None else format_rupiah(self.idr or 0)
-        return f"{amount} to {self.name}"
 
 
 @dataclass(slots=True)
@@ -74,25 +67,17 @@ class Sending:
 
 
 @dataclass(frozen=True, slots=True)
-class ListStart:
-    """When a list was requested: after how many remembered requests, and at which monotonic second."""
-
-    number: int
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
 class Listing:
     """A list of orders, when it was requested and answered in monotonic seconds, and with which limit."""
 
-    start: ListStart
+    asked_at: float
     answered_at: float
     limit: int
-    listed: OrderList
+    listed: NewestOrders
 
     def has(self, order_id: str) -> bool:
         """Return whether the list has this order."""
-        return any(order.id == order_id for order in self.listed.orders)
+        return any(report.service_id == order_id for report in self.listed.reports)
 
     def reaches_back_to(self, at: float) -> bool:
         """Return whether an order that was created at this second or later must be in the list.
@@ -100,7 +85,7 @@ class Listing:
         An empty list proves nothing, because the service answers so while its database is down (settlement API, 4.7).
         A row that can't be read could be the order. Times are compared as ages, each by its own clock.
         """
-        orders, served_at = self.listed.orders, self.listed.fetched_at
+        orders, served_at = self.listed.reports, self.listed.served_at
         if not orders or self.listed.skipped:
             return False
         if len(orders) < self.limit:
@@ -113,7 +98,6 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class _Remembered:
-    number: int
     sent_at: float
     ended_at: float
     order_id: str | None
@@ -127,7 +111,6 @@ class UnresolvedOrders:
         self._seconds = seconds
         self._running: set[Request] = set()
         self._remembered: dict[Request, _Remembered] = {}
-        self._count = 0
 
     def check(self, request: Request) -> None:
         """Check that `request` can be sent.
@@ -152,8 +135,8 @@ class UnresolvedOrders:
         sending, was_created, sent_at = Sending(), True, self._seconds()
         try:
             yield sending
-        except SettlementError as error:
-            was_created = error.outcome_unknown
+        except SettlementFailure as error:
+            was_created = isinstance(error, OutcomeUnknown)
             raise
         finally:
             self._running.discard(request)
@@ -165,10 +148,6 @@ class UnresolvedOrders:
         """Return the requests with an unknown outcome, oldest first."""
         return [request for request, each in self._remembered.items() if each.order_id is None]
 
-    def start_listing(self) -> ListStart:
-        """Begin to read the list of orders. Pass the result to `finish_listing`, in a `Listing`."""
-        return ListStart(self._count, self._seconds())
-
     def finish_listing(self, listing: Listing) -> None:
         """Forget the requests that this list settles: its caller can now decide."""
         self._remembered = {
@@ -179,10 +158,9 @@ class UnresolvedOrders:
         if len(self._remembered) >= REMEMBERED:
             # Only an order whose id is known is forgotten early. The caller got its answer, or can list it.
             del self._remembered[next(key for key, each in self._remembered.items() if each.order_id is not None)]
-        self._count += 1
         now = self._seconds()
         until = float("inf") if order_id is None else now + CREATED_FOR
-        self._remembered[request] = _Remembered(self._count, sent_at, now, order_id, until)
+        self._remembered[request] = _Remembered(sent_at, now, order_id, until)
 
 
 def _is_settled(remembered: _Remembered, listing: Listing) -> bool:
@@ -192,26 +170,17 @@ def _is_settled(remembered: _Remembered, listing: Listing) -> bool:
     order whose id is known, only that id is proof: orders of the time when the service's database was down are never
     listed.
     """
-    if remembered.number > listing.start.number:
-        return False
     if remembered.order_id is not None:
         return listing.has(remembered.order_id)
-    is_late_enough = listing.start.at >= remembered.ended_at + APPEARS_WITHIN
+    is_late_enough = listing.asked_at >= remembered.ended_at + APPEARS_WITHIN
     return is_late_enough and listing.reaches_back_to(remembered.sent_at)
 
 
-def request_of(order: OrderInput, kind: str) -> Request:
-    """Return the request of `order`. `kind` is the payout method's: an e-wallet's number has many spellings."""
-    digits = re.sub(r"\D", "", order.recipient_details)
-    number = re.sub(r"^(?:00)?62", "", digits).removeprefix("0") if kind == EWALLET else digits
-    return Request(
-        code=order.partner_bank_code,
-        name=order.partner_bank_name,
-        number=number,
-        sats=order.sat_amount,
-        idr=order.idr_amount,
-        channel=order.deposit_channel or LIGHTNING,
-    )
+def request_of(order: OrderRequest) -> Request:
+    """Return what makes `order` the same as another. An e-wallet's number has many spellings."""
+    digits = re.sub(r"\D", "", order.number)
+    number = re.sub(r"^(?:00)?62", "", digits).removeprefix("0") if order.method.kind == EWALLET else digits
+    return Request(order.method.code, order.method.name, number, order.amount, order.channel)
 
 
 def drop_oldest(kept: dict[Any, Any]) -> None:

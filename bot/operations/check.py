@@ -14,9 +14,9 @@ from bot.core.reasons import network_reason
 from bot.infra.db.address import parse_database_url
 from bot.infra.db.database import Database
 from bot.infra.db.errors import SchemaMismatch, StoreError, UnusableUrl
-from bot.infra.db.vault import MissingKey, NoKeys, UnknownFirstKey
-from bot.settlement.client.client import SettlementClient
-from bot.settlement.client.errors import Answered, KeyRefused, NotUnderstood, SettlementError
+from bot.infra.db.vault import MissingKey, NoKeys
+from bot.settlement.client import SettlementClient
+from bot.settlement.errors import KeyRefused, SettlementFailure
 
 WORKS, FAILS, BAD_SETTINGS = 0, 1, 2
 TIMEOUT_SECONDS = 20.0
@@ -153,9 +153,6 @@ async def check_keys(open_database: Callable[[], Database]) -> str:
     database = open_database()
     try:
         return await _describe_encryption(database)
-    except UnknownFirstKey as error:
-        fix = "Put that key at the end of ENCRYPTION_KEYS of every process first."
-        raise CheckFailed(f"ENCRYPTION_KEYS can't be used yet: {error}", fix, BAD_SETTINGS) from None
     except (NoKeys, MissingKey) as error:
         fix = "Add the missing key at the end of ENCRYPTION_KEYS."
         raise CheckFailed(f"ENCRYPTION_KEYS don't match the database: {error}", fix, BAD_SETTINGS) from None
@@ -202,13 +199,14 @@ async def _check_service(settings: Settings) -> str:
         except KeyRefused:
             fix = "Check SERVICE_API_KEY, or ask the service for a new key."
             raise CheckFailed(f"the key {settings.key_id} is rejected", fix) from None
-        except (Answered, NotUnderstood) as error:
-            problem = f"unexpected answer from {settings.service_base_url} (status {error.status})"
-            raise CheckFailed(problem, "Check SERVICE_BASE_URL. If it is right, try again later.") from None
-        except SettlementError as error:
-            problem = f"can't connect to {settings.service_base_url}{_describe_reason(error)}"
+        except SettlementFailure as error:
+            url = settings.service_base_url
+            if error.status is not None:
+                problem = f"unexpected answer from {url} (status {error.status})"
+                raise CheckFailed(problem, "Check SERVICE_BASE_URL. If it is right, try again later.") from None
+            problem = f"can't connect to {url}{_describe_reason(error)}"
             raise CheckFailed(problem, "Check SERVICE_BASE_URL and the network.") from None
-        return f"key accepted, {len(methods.methods)} payout methods"
+        return f"key accepted, {len(methods)} payout methods"
 
 
 async def check_names() -> str:

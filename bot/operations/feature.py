@@ -1,25 +1,27 @@
-"""The feature of operations: monitoring, statistics, reconciliation, and what Telegram shows of the bot."""
+"""The feature of operations: monitoring, statistics and reconciliation."""
+
+from functools import partial
+from typing import Final
 
 from telegram import Bot
 
 from bot.infra.feature import Feature, Infra, Worker
 from bot.infra.telegram.outbound.limiter import SendLimiter
-from bot.operations.command_menus import CommandMenus
 from bot.operations.gauges import Gauges, LiveFigureReader
-from bot.operations.handlers import StatusHandlers
+from bot.operations.handlers import StatisticsHandlers, StatusHandlers
 from bot.operations.heartbeat import Heartbeat
-from bot.operations.monitor import Monitor
+from bot.operations.monitor import Monitor, OperationRules
 from bot.operations.reconciliation import service as reconciliation
 from bot.operations.reconciliation.handlers import ReconciliationHandlers
-from bot.operations.reconciliation.service import ReconciliationService
-from bot.operations.reconciliation.workers import ReconciliationWorker
-from bot.operations.rules import OperationRules
-from bot.operations.statistics_handlers import StatisticsHandlers
-from bot.operations.statistics_service import AUDIT_TERMS, StatisticsService
-from bot.operations.workers import MonitorWorker
+from bot.operations.reconciliation.service import ReconciliationService, ReconciliationWorker
+from bot.operations.service import STATISTICS_TERMS, StatisticsService
 from bot.orders.feature import Orders
 from bot.settlement.access import SettlementAccess
 from bot.staff.feature import Staff
+from bot.support.service import tell_ticket
+
+AUDIT_TERMS: Final = STATISTICS_TERMS | reconciliation.AUDIT_TERMS
+"""What operations write to the audit log."""
 
 
 class Operations:
@@ -28,10 +30,10 @@ class Operations:
     Args:
         infra: what every feature is built on.
         access: the service whose answers are monitored, and whose orders are reconciled.
-        bot: sets the menus of commands.
+        bot: checks for the heartbeat that Telegram answers.
         limiter: whose limits are shown.
         staff: reports alarms.
-        orders: what is monitored and counted. Users see theirs in `/status`.
+        orders: what is monitored and counted. Operators see their own, too.
         rules: the settings.
     """
 
@@ -47,45 +49,45 @@ class Operations:
         rules: OperationRules,
     ) -> None:
         database, clock = infra.database, infra.clock
-        monitor = self.monitor = Monitor(infra, access, staff.alarms, orders.destinations, rules)
+        monitor = self.monitor = Monitor(
+            infra,
+            access,
+            alarms=staff.alarms,
+            on_handled=partial(tell_ticket, staff.chat),
+            destinations=orders.destinations,
+            poller=orders.poller,
+            rules=rules,
+        )
         figures = LiveFigureReader(infra, limiter, access.budget)
         self.gauges = Gauges(infra, limiter, orders.destinations, rules.overdue_after)
-        status = StatusHandlers(
-            infra, monitor=monitor, figures=figures, orders=orders.handlers, service_contact=staff.service_contact
+        self.status = StatusHandlers(
+            infra,
+            monitor=monitor,
+            alarms=staff.alarms,
+            figures=figures,
+            orders=orders.handlers,
+            service_contact=staff.service_contact,
         )
         service = StatisticsService(database, access.settlement, clock)
         statistics = StatisticsHandlers(service)
-        self.reconciliation = ReconciliationService(infra, access, orders.observer, rules.operator_ids)
+        self.reconciliation = ReconciliationService(infra, access, orders.tracker, rules.operator_ids)
         reconcile = ReconciliationHandlers(self.reconciliation)
         self._reconciling = ReconciliationWorker(self.reconciliation, clock)
-        menus = CommandMenus(
-            bot,
-            infra,
-            operator_ids=rules.operator_ids,
-            staff_chat=staff.chat,
-        )
         heartbeat = Heartbeat(database, bot, rules.heartbeat_url)
-        worker = self._watcher = MonitorWorker(monitor, orders.poller, clock, rules.poller_silence)
         self.feature = Feature(
             name="operations",
-            routes=(*status.routes(), statistics.routes(), reconcile.routes()),
+            routes=(self.status.routes(), statistics.routes(), reconcile.routes()),
             answers=statistics.answers(),
-            read_staff_start=status.read_start,
-            read_staff_help=status.read_help,
             workers=(
-                Worker("watch", worker.check, access.health_changed),
-                Worker("probe", worker.probe),
+                Worker("watch", monitor.check, access.health_changed),
+                Worker("probe", monitor.probe),
                 Worker("reconciliation", self._reconciling.tick),
-                Worker("commands", menus.set_menus),
-                Worker("descriptions", menus.set_descriptions),
                 *([Worker("heartbeat", heartbeat.tick)] if rules.heartbeat_url else []),
             ),
-            local_workers=(Worker("unreadable-rows", worker.report_rows),),
             on_lead=self.begin_to_lead,
-            audit_terms=AUDIT_TERMS | reconciliation.AUDIT_TERMS,
         )
 
     async def begin_to_lead(self) -> None:
         """Forget what this process knew when it led before."""
-        await self._watcher.begin_to_lead()
+        await self.monitor.begin_to_lead()
         await self._reconciling.begin_to_lead()

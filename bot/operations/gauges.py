@@ -18,15 +18,15 @@ from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.infra.telegram.outbound.limiter import SendLimiter
-from bot.operations.statistics_repository import StatisticsRepository
+from bot.operations.repository import StatisticsRepository
 from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.destinations.model import DestinationHealth
 from bot.orders.repository import OrderRepository
 from bot.recipients.banks import find_known
 from bot.settlement.budget import Budget
-from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarm_repository import AlarmRepository
-from bot.support.tickets.repository import TicketRepository
+from bot.staff.model import AlarmKind
+from bot.staff.repository import AlarmRepository
+from bot.support.repository import TicketRepository
 
 HOUR = timedelta(hours=1)
 
@@ -43,8 +43,11 @@ class LiveFigures:
     slow_downs: int
     """How often Telegram rejected a call of this process with 429."""
 
-    send_limit: float
-    """How many messages a second this process sends at most, bulk included."""
+    bulk_limit: float
+    """How many messages in bulk a second this process sends at most. Only the leader sends them."""
+
+    has_shared_requests: bool
+    """Whether Telegram tells the bot that a payment request was shared."""
 
     service_budget: float
     """How many requests a second this process sends to the settlement service at most."""
@@ -67,13 +70,15 @@ class LiveFigureReader:
         """
         async with self._database.reading() as tx:
             payment = await StatisticsRepository(tx).find_last_payment()
+            has_shared = await StatisticsRepository(tx).has_shared_requests()
             median, p99 = await StatisticsRepository(tx).find_answer_times(self._clock.now() - HOUR)
         return LiveFigures(
             last_payment_noticed=payment,
             answer_median=median,
             answer_p99=p99,
             slow_downs=self._limiter.slow_downs,
-            send_limit=self._limiter.per_second,
+            bulk_limit=self._limiter.bulk_per_second,
+            has_shared_requests=has_shared,
             service_budget=self._budget.per_second,
         )
 
@@ -88,7 +93,7 @@ PAID: Final = {"yes": True, "no": False}
 MAX_DESTINATIONS: Final = 40
 """Only the most used ones have series."""
 
-INBOX_WAITING: Final = Gauge("kirim_inbox_waiting", "Updates that aren't finished.")
+INBOX_WAITING: Final = Gauge("kirim_inbox_waiting", "Updates and jobs of chats that aren't finished.")
 NOTIFICATIONS_WAITING: Final = Gauge(
     "kirim_notifications_waiting", "Notifications that are due and not sent.", ["queue"]
 )
@@ -129,11 +134,9 @@ TROUBLE: Final = Gauge(
     "1 while the newest transfers to a destination are late (`slow`) or fail (`failing`), else 0.",
     ["destination", "problem"],
 )
-SEND_LIMIT: Final = Gauge(
-    "kirim_send_limit_per_second", "How many messages a second the bot sends at most now. It adapts to Telegram's 429s."
-)
 BULK_SEND_LIMIT: Final = Gauge(
-    "kirim_bulk_send_limit_per_second", "How many messages in bulk a second the bot sends at most now."
+    "kirim_bulk_send_limit_per_second",
+    "How many messages in bulk a second the bot sends at most now. It adapts to Telegram's 429s.",
 )
 
 
@@ -158,7 +161,6 @@ class Gauges:
         Raises:
             StoreDown: the database failed. The gauges of its rows keep their last values.
         """
-        SEND_LIMIT.set(self._limiter.per_second)
         BULK_SEND_LIMIT.set(self._limiter.bulk_per_second)
         async with self._database.reading() as tx:
             await self._count_rows(tx)
@@ -177,7 +179,7 @@ class Gauges:
         for paid, is_paid in PAID.items():
             READS_LATE.labels(paid).set(await orders.count_due(now - LATE_AFTER, is_paid=is_paid))
         LAST_PAYMENT_NOTICED.set(await StatisticsRepository(tx).find_last_payment() or 0.0)
-        alarms = Counter(alarm.kind for alarm in await AlarmRepository(tx).open())
+        alarms = Counter(alarm.kind for alarm in await AlarmRepository(tx).find_open())
         for kind in AlarmKind:
             ALARMS_OPEN.labels(kind).set(alarms[kind])
         waiting = [ticket.waiting_since for ticket in await TicketRepository(tx).waiting(now)]

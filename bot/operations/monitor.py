@@ -1,8 +1,9 @@
 """Monitor the bot and the settlement service: raise an alarm for each problem, and clear it when it is over."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from itertools import takewhile
 
 import structlog
@@ -10,22 +11,27 @@ import structlog
 from bot.infra.feature import Infra
 from bot.infra.outbox.model import Backlog
 from bot.infra.outbox.repository import OutboxRepository
-from bot.operations.rules import OperationRules
 from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.destinations.model import DestinationHealth, Trouble
-from bot.orders.missed_order_repository import MissedOrderRepository
-from bot.orders.repository import OrderRepository
+from bot.orders.repository import MissedOrderRepository, OrderRepository
+from bot.orders.tracking.poller import Poller
+from bot.payment_requests.repository import ReportRepository
 from bot.recipients.formatting import format_method
 from bot.settlement.access import SettlementAccess
+from bot.settlement.errors import SettlementFailure, SlowDown
 from bot.settlement.health import FAILURES, has_shrunk
-from bot.settlement.model import PayoutMethod, SettlementFailure, SlowDown
-from bot.staff.alarm_model import DESTINATION_ALARMS, RESOLVABLE_ALARMS, Alarm, AlarmKind
-from bot.staff.alarm_repository import AlarmRepository
-from bot.staff.alarm_subjects import Subjects
+from bot.settlement.model import PayoutMethod
 from bot.staff.alarms import AlarmService, Finding
+from bot.staff.model import DESTINATION_ALARMS, ORDER_ALARMS, RESOLVABLE_ALARMS, Alarm, AlarmKind, OnHandled, Outcome
+from bot.staff.repository import AlarmRepository
 
 log = structlog.get_logger(__name__)
 
+CHECK_INTERVAL = timedelta(seconds=5)
+MAX_MISSED_CHECKS = 3
+"""If more checks than this are missing, this whole process stood still. Then the poller isn't late."""
+
+PROBE_SECONDS = 1.0
 PROBE_PAUSE = timedelta(seconds=60)
 PROBE_PAUSE_WHEN_FAILING = timedelta(seconds=5)
 """After so long without any request, the monitor asks the service for its list, to learn whether it answers."""
@@ -53,6 +59,27 @@ Alarms = Sequence[Alarm]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OperationRules:
+    """The settings of operations."""
+
+    operator_ids: frozenset[int] = frozenset()
+    backlog_after: timedelta = timedelta(seconds=60)
+    """How long notifications can wait without an alarm."""
+
+    shrink_percent: Decimal = Decimal(50)
+    """How much of the list of payout methods may disappear without an alarm."""
+
+    poller_silence: timedelta = timedelta(seconds=60)
+    """How much later than announced the poller may be."""
+
+    overdue_after: timedelta = timedelta(minutes=30)
+    """How long after its payment an order that hasn't ended counts as overdue in the metrics."""
+
+    heartbeat_url: str = ""
+    """A secret address that is called once a minute while the bot works. Empty means none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HealthSummary:
     """The current state of everything that is monitored. None means that it isn't known yet."""
 
@@ -65,6 +92,9 @@ class HealthSummary:
     not_removed: int = 0
     """Invoices that can't be removed because their users have blocked the bot. They are no alarm."""
 
+    reported: int = 0
+    """Payment requests that were reported, and that no operator has looked at since."""
+
 
 class Monitor:
     """Turn the state of the bot and of the service into alarms."""
@@ -73,8 +103,11 @@ class Monitor:
         self,
         infra: Infra,
         access: SettlementAccess,
+        *,
         alarms: AlarmService,
+        on_handled: OnHandled,
         destinations: DestinationHealthService,
+        poller: Poller,
         rules: OperationRules,
     ) -> None:
         self._database = infra.database
@@ -82,72 +115,88 @@ class Monitor:
         self._health = access.health
         self._catalogue = access.catalogue
         self._alarms = alarms
+        self._on_handled = on_handled
         self._destinations = destinations
+        self._poller = poller
         self._rules = rules
-        self._paused_until = infra.clock.now()
+        self._silence_counts_from = self._checked_at = self._paused_until = infra.clock.now()
         self.find_second_poller: Callable[[], datetime | None] = lambda: None
         """Returns since when another program has received the bot's updates. `bot/process.py` sets it."""
 
-    async def check_service(self) -> int:
-        """Raise and clear alarms about the service. Return how many were raised or cleared."""
-        alarms = await self._alarms.open()
-        return await self._alarms.record_findings(await self._get_service_findings(alarms), alarms)
-
-    async def check_all(self, poller_silent_since: datetime | None = None) -> int:
-        """Raise and clear all alarms, and remind of those that last.
-
-        Return how many were raised or cleared, plus one if operators were reminded.
-        """
+    async def check(self) -> float:
+        """Raise and clear all alarms, and remind of those that last. Return the seconds until the next time."""
+        now = self._clock.now()
+        if now - self._checked_at > MAX_MISSED_CHECKS * CHECK_INTERVAL:
+            self._silence_counts_from = now
+        self._checked_at = now
         async with self._database.reading() as tx:
-            alarms = await AlarmRepository(tx).open()
-            backlog = await OutboxRepository(tx).get_backlog(self._clock.now() - self._rules.backlog_after)
+            alarms = await AlarmRepository(tx).find_open()
+            backlog = await OutboxRepository(tx).get_backlog(now - self._rules.backlog_after)
         findings = [
             *await self._get_service_findings(alarms),
             _describe_backlog(backlog),
-            _build_finding(AlarmKind.POLLER_SILENT, poller_silent_since),
+            _build_finding(AlarmKind.POLLER_SILENT, self._find_poller_silent_since(now)),
             _build_finding(AlarmKind.SECOND_POLLER, self.find_second_poller()),
             await self._get_rights_finding(),
             *await self._get_destination_findings(alarms),
             *self._find_over_rows(alarms),
         ]
-        return await self._alarms.record_findings(findings, alarms) + await self._alarms.remind()
+        await self._alarms.record_findings(findings, alarms)
+        await self._alarms.remind()
+        return CHECK_INTERVAL.total_seconds()
 
-    async def probe(self) -> None:
-        """Read the list of payout methods if there was no other request for a while, or no list for long."""
+    def _find_poller_silent_since(self, now: datetime) -> datetime | None:
+        expected = max(self._poller.expected_at, self._silence_counts_from)
+        return expected if now - expected > self._rules.poller_silence else None
+
+    async def probe(self) -> float:
+        """Read the list of payout methods if there was no other request for a while, or no list for long.
+
+        Return the seconds until the next time. It has a loop of its own, so that a request without an answer doesn't
+        delay the alarm about that.
+        """
         now = self._clock.now()
         calls = self._health.calls
         pause = PROBE_PAUSE_WHEN_FAILING if calls.failing_since else PROBE_PAUSE
         due_at = min(calls.last_call_at + pause, self._health.methods_read_at + LIST_PAUSE)
         if now < max(due_at, self._paused_until):
-            return
+            return PROBE_SECONDS
         try:
             await self._catalogue.methods(fresh=True)
         except SlowDown as slow:
             self._paused_until = now + min(timedelta(seconds=slow.retry_after or 0) + pause, MAX_PROBE_PAUSE)
         except SettlementFailure as failure:
             log.info("health_probe_failed", error=type(failure).__name__)
+        return PROBE_SECONDS
 
-    async def resolve(self, kind: AlarmKind, subject: str, by: int) -> bool:
+    async def resolve(self, kind: AlarmKind, subject: str, by: int, outcome: Outcome | None = None) -> bool:
         """Resolve an alarm for the operator `by`. Return False if it is over, or operators can't resolve it."""
         if kind is AlarmKind.METHODS_SHRUNK:
-            raised = _find(await self._alarms.open(), AlarmKind.METHODS_SHRUNK)
+            raised = _find(await self._alarms.find_open(), AlarmKind.METHODS_SHRUNK)
             if raised is None or not raised.facts["now"]:
                 return False
         elif kind not in RESOLVABLE_ALARMS:
             return False
-        return await self._alarms.resolve(kind, subject, by)
+        return await self._alarms.resolve(kind, subject, by, outcome, self._on_handled)
+
+    async def reopen(self, kind: AlarmKind, subject: str, by: int) -> Alarm | None:
+        """Undo that an operator resolved an alarm about an order. Return None if that can't be undone."""
+        if kind not in ORDER_ALARMS:
+            return None
+        return await self._alarms.reopen(kind, subject, by, self._on_handled)
 
     async def begin_to_lead(self) -> None:
-        """Forget what this process knew when it led before."""
-        self._paused_until = self._clock.now()
+        """Forget what this process knew when it led before. The poller's silence counts from now."""
+        self._silence_counts_from = self._checked_at = self._paused_until = self._clock.now()
 
     async def summary(self) -> HealthSummary:
         """Return the current state of everything that is monitored."""
         now = self._clock.now()
         async with self._database.reading() as tx:
-            alarms, backlog = await AlarmRepository(tx).open(), await OutboxRepository(tx).get_backlog(now)
-            recent = await AlarmRepository(tx).since(now - RECENTLY)
+            alarms, backlog = await AlarmRepository(tx).find_open(), await OutboxRepository(tx).get_backlog(now)
+            recent = await AlarmRepository(tx).find_since(now - RECENTLY)
             not_removed = await MissedOrderRepository(tx).count_not_removed()
+            reported = await ReportRepository(tx).count_unseen_requests()
         is_down = self._health.calls.are_failing
         return HealthSummary(
             alarms=alarms,
@@ -157,30 +206,23 @@ class Monitor:
             backlog=backlog,
             raised_recently=len(recent),
             not_removed=not_removed,
+            reported=reported,
         )
 
-    async def load_subjects(self, alarms: Iterable[Alarm]) -> Subjects:
-        """Return the subjects of the alarms that one message shows."""
-        return await self._alarms.load_subjects(alarms)
+    async def report_rows(self) -> float:
+        """Report the rows that this process can't read, and return the seconds until the next time.
 
-    async def report_rows(self) -> None:
-        """Report the rows that this process can't decrypt or read, by table and key. Every process calls this.
-
-        An operator has to find the reason. The alarms name the rows of all processes.
+        Every process calls this. An operator has to find the reason. The alarms name the rows of all processes.
         """
-        await self._report_rows(AlarmKind.ROW_UNREADABLE, self._database.unreadable_rows())
-        await self._report_rows(AlarmKind.ROW_LEFT, self._database.left_rows())
-
-    async def _report_rows(self, kind: AlarmKind, found: Collection[str]) -> None:
-        own, now = set(sorted(found)[:MAX_ROWS]), self._clock.now()
+        own, now = set(sorted(self._database.unreadable_rows())[:MAX_ROWS]), self._clock.now()
         if not own:
-            return
-        alarms = await self._alarms.open()
-        alarm = _find(alarms, kind)
+            return CHECK_INTERVAL.total_seconds()
+        alarms = await self._alarms.find_open()
+        alarm = _find(alarms, AlarmKind.ROW_UNREADABLE)
         known = set[str](alarm.facts.get("all_rows", ())) if alarm else set[str]()  # type: ignore[call-overload]  # JSON
         is_known = own <= known or len(known) >= MAX_ROWS_IN_ALARM
         if alarm is not None and is_known and now - _reported_at(alarm) < REPORT_ROWS_EVERY:
-            return
+            return CHECK_INTERVAL.total_seconds()
         rows = sorted(own | known)[:MAX_ROWS_IN_ALARM]
         facts = {
             "count": len(rows),
@@ -188,13 +230,13 @@ class Monitor:
             "all_rows": rows,
             "reported_at": now.isoformat(),
         }
-        await self._alarms.record_findings([Finding(kind, is_wrong=True, facts=facts)], alarms)
+        await self._alarms.record_findings([Finding(AlarmKind.ROW_UNREADABLE, is_wrong=True, facts=facts)], alarms)
+        return CHECK_INTERVAL.total_seconds()
 
     def _find_over_rows(self, alarms: Alarms) -> list[Finding]:
-        """Return that the alarms about rows that no process has reported lately are over."""
-        found = [_find(alarms, kind) for kind in (AlarmKind.ROW_UNREADABLE, AlarmKind.ROW_LEFT)]
-        since = self._clock.now() - ROWS_REPORTED_WITHIN
-        return [Finding(alarm.kind, is_wrong=False) for alarm in found if alarm and _reported_at(alarm) <= since]
+        """Return that the alarm is over if no process has reported a row lately."""
+        alarm, since = _find(alarms, AlarmKind.ROW_UNREADABLE), self._clock.now() - ROWS_REPORTED_WITHIN
+        return [Finding(alarm.kind, is_wrong=False)] if alarm and _reported_at(alarm) <= since else []
 
     async def _get_service_findings(self, alarms: Alarms) -> list[Finding]:
         found = []
@@ -222,7 +264,7 @@ class Monitor:
         if self._health.is_key_accepted is False or _find(alarms, AlarmKind.KEY_REFUSED):
             return None
         async with self._database.reading() as tx:
-            recent = await AlarmRepository(tx).since(now - RECENTLY)
+            recent = await AlarmRepository(tx).find_since(now - RECENTLY)
             ended = [each.cleared_at for each in recent if each.kind is AlarmKind.KEY_REFUSED and each.cleared_at]
             results = await OrderRepository(tx).newest_results(max((now - RECENTLY, *ended)), MAX_RESULTS)
         failed_at = [each.created_at for each in takewhile(lambda each: not each.is_answered, results)]

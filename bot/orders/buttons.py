@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
+from bot.core.locales import LOCALES
 from bot.infra.telegram.ui.callbacks import Callback, Pattern
 from bot.orders.preferences import DeliveryMode
 
@@ -11,10 +12,11 @@ from bot.orders.preferences import DeliveryMode
 class OrderAction(StrEnum):
     """What a button of an order does."""
 
-    REFRESH_STATUS = "look"
-    RESEND_STATUS = "card"
+    REFRESH_STATUS = "check"
+    RESEND_STATUS = "status"
     ACCEPT = "accept"
     DROP = "drop"
+    DROP_UNPAID = "unpaid"
     TRY_AGAIN = "again"
     REQUOTE = "requote"
     RESEND = "resend"
@@ -23,6 +25,8 @@ class OrderAction(StrEnum):
     REFRESH_PAGE = "refresh"
     SHOW_LIST = "list"
     RECEIPT = "receipt"
+    REMIND = "remind"
+    TELL = "tell"
     HELP = "help"
 
 
@@ -34,9 +38,21 @@ class OrderButton(Callback, prefix="o"):
     action: OrderAction
 
 
+NEWEST: Final = ""
+"""Stands for the newest page of the list, in place of an order's reference."""
+
+
+@dataclass(frozen=True)
+class TellButton(Callback, prefix="tell"):
+    """A button that shows the message to an order's recipient in another language."""
+
+    reference: Annotated[str, Pattern("[0-9A-Z]{4,16}")]
+    locale: Annotated[str, Pattern("|".join(LOCALES))]
+
+
 @dataclass(frozen=True)
 class HistoryButton(Callback, prefix="h"):
-    """A button to the page of the list that begins at the order `first`. "" is the newest page."""
+    """A button to the page of the list that begins at the order `first`, or to the newest page."""
 
     first: Annotated[str, Pattern("[0-9A-Z]{0,16}")]
 

@@ -16,8 +16,7 @@ from itertools import count
 
 from bot.orders.order import OFFER_VALID_FOR
 from bot.orders.poll_intervals import TRACK_WITHOUT_EXPIRY
-from bot.settlement.model import Deposit, OrderReport
-from bot.settlement.steps import FAILED, OrderStep, step_after
+from bot.settlement.model import FAILED, Deposit, NewestOrders, OrderReport, OrderStep, step_after
 
 LONGEST_LIST = 100
 """Orders in the longest list of the service (settlement API, 4.7). There is no next page, so older orders of other
@@ -60,14 +59,17 @@ def is_list_conclusive(reports: Sequence[OrderReport], service_id: str, *, is_ne
     return any(report.service_id == service_id for report in reports) or (not is_new and len(reports) >= LONGEST_LIST)
 
 
-def has_all_open_deposits(reports: Sequence[OrderReport], now: datetime) -> bool:
+def has_all_open_deposits(newest: NewestOrders, now: datetime) -> bool:
     """Return whether the list has every deposit that can still be paid.
 
-    The list is either shorter than the longest one, or its oldest order is so old that none before it can be paid.
+    Each row can be read, and the list is either shorter than the longest one, or its oldest order is so old that none
+    before it can be paid.
     """
-    if len(reports) < LONGEST_LIST:
+    if newest.skipped:
+        return False
+    if len(newest.reports) < LONGEST_LIST:
         return True
-    oldest = reports[-1].created_at
+    oldest = newest.reports[-1].created_at
     return oldest is not None and oldest <= now - MAY_BE_PAID_FOR
 
 

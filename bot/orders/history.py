@@ -6,14 +6,12 @@ skipped or shown twice. Only the newest page always begins at the newest order.
 
 from dataclasses import dataclass
 
-from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.orders.buttons import NEWEST
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 
 PAGE = 6
-NEWEST = ""
-"""Stands for the newest page, in place of an order's reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,50 +31,29 @@ class HistoryPage:
     total: int
 
 
-class OrderHistory:
-    """Read orders in pages."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def get_page(self, user_id: int, first: str = NEWEST) -> HistoryPage:
-        """Return the page that begins at the order `first`, or the newest page if that isn't an order of the user."""
-        async with self._database.reading() as tx:
-            order = await OrderRepository(tx).get(first) if first else None
-            if order is None or order.payer.user_id != user_id:
-                return await _newest(tx, user_id)
-            return await _from(tx, order)
-
-    async def get_page_with(self, order: Order) -> HistoryPage:
-        """Return the page with `order`, counting pages from the newest one."""
-        async with self._database.reading() as tx:
-            over = await OrderRepository(tx).count_newer(order) % PAGE
-            before = await OrderRepository(tx).of_user_before(order, over) if over else ()
-            first = before[0] if before else order
-            if await OrderRepository(tx).count_newer(first) == 0:
-                return await _newest(tx, order.user_id)
-            return await _from(tx, first)
+async def read_page(tx: Transaction, user_id: int, first: str = NEWEST) -> HistoryPage:
+    """Return the page that begins at the order `first`, or the newest page if that isn't an order of the user."""
+    order = await OrderRepository(tx).get(first) if first else None
+    if order is None or order.payer.user_id != user_id:
+        return await _read_from(tx, user_id, 0)
+    return await _read_from(tx, user_id, await OrderRepository(tx).count_newer(order))
 
 
-async def _newest(tx: Transaction, user_id: int) -> HistoryPage:
-    found = await OrderRepository(tx).of_user(user_id, limit=PAGE + 1)
-    total = await OrderRepository(tx).count_of_user(user_id)
-    return HistoryPage(found[:PAGE], NEWEST, None, _reference_after(found), 0, total)
+async def read_page_with(tx: Transaction, order: Order) -> HistoryPage:
+    """Return the page with `order`, counting pages from the newest one."""
+    newer = await OrderRepository(tx).count_newer(order)
+    return await _read_from(tx, order.user_id, newer - newer % PAGE)
 
 
-async def _from(tx: Transaction, first: Order) -> HistoryPage:
-    before = await OrderRepository(tx).count_newer(first)
-    found = await OrderRepository(tx).of_user_from(first, PAGE + 1)
-    total = await OrderRepository(tx).count_of_user(first.user_id)
-    newer = await _first_of_newer(tx, first, before)
-    return HistoryPage(found[:PAGE], first.reference, newer, _reference_after(found), before, total)
-
-
-async def _first_of_newer(tx: Transaction, first: Order, before: int) -> str | None:
-    if before <= PAGE:
-        return NEWEST if before else None
-    return (await OrderRepository(tx).of_user_before(first, PAGE))[0].reference
-
-
-def _reference_after(found: tuple[Order, ...]) -> str | None:
-    return found[PAGE].reference if len(found) > PAGE else None
+async def _read_from(tx: Transaction, user_id: int, before: int) -> HistoryPage:
+    repository = OrderRepository(tx)
+    found = await repository.of_user(user_id, limit=PAGE + 1, offset=before)
+    newer = await repository.of_user(user_id, limit=1, offset=before - PAGE) if before > PAGE else ()
+    return HistoryPage(
+        orders=found[:PAGE],
+        first=found[0].reference if before and found else NEWEST,
+        newer=(newer[0].reference if newer else NEWEST) if before else None,
+        older=found[PAGE].reference if len(found) > PAGE else None,
+        before=before,
+        total=await repository.count_of_user(user_id),
+    )

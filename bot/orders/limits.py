@@ -24,13 +24,12 @@ from datetime import datetime, timedelta
 
 from bot.core.errors import Rejection
 from bot.core.money import AmountRejected
-from bot.orders.order import Order, Phase
+from bot.orders.order import NOT_ENDED, Order
 from bot.orders.poll_intervals import payable_until
 
 LINK_SPAN = timedelta(seconds=100)
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
-MAY_BE_PAID = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION, Phase.OPEN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,13 @@ class LimitReached(Rejection):
 
 
 class TooManyOrders(LimitReached):
-    """The user has too many orders. Only time can lift this, and no other amount."""
+    """The user has too many orders. Only time can lift this, and no other amount.
+
+    Attributes:
+        unpaid: the unpaid orders, if they are too many.
+    """
+
+    unpaid: Sequence[Order] = ()
 
 
 class DailyLimitReached(LimitReached, AmountRejected):
@@ -109,7 +114,7 @@ class DailyLimitReached(LimitReached, AmountRejected):
 
 def can_still_be_paid(order: Order, now: datetime) -> bool:
     """Return whether `order` is unpaid and can still be paid."""
-    is_possible = order.phase in MAY_BE_PAID and not order.is_paid and not order.is_ended
+    is_possible = order.phase in NOT_ENDED and not order.is_paid and not order.is_ended
     return is_possible and now < order.offer_ends_at
 
 
@@ -154,17 +159,16 @@ def check(limits: Limits, orders: Sequence[Order], idr: int, now: datetime, *, s
 
 
 def _rejections_of_count(limits: Limits, orders: Sequence[Order], now: datetime) -> list[TooManyOrders]:
-    unpaid_until = [order.offer_ends_at for order in orders if can_still_be_paid(order, now)]
+    unpaid = [order for order in orders if can_still_be_paid(order, now)]
     counted_until = [order.created_at + HOUR for order in orders if now < order.created_at + HOUR]
-    found = (
-        _rejection_of_count("orders.limits.open", limits.open_orders, unpaid_until),
-        _rejection_of_count("orders.limits.hour", limits.orders_per_hour, counted_until),
-    )
+    too_many = _rejection_of_count("orders.limits.open", limits.open_orders, [order.offer_ends_at for order in unpaid])
+    if too_many is not None:
+        too_many.unpaid = unpaid
+    found = (too_many, _rejection_of_count("orders.limits.hour", limits.orders_per_hour, counted_until))
     return [rejection for rejection in found if rejection is not None]
 
 
 def _rejection_of_count(key: str, limit: int, ends: list[datetime]) -> TooManyOrders | None:
-    """Return the rejection if there are `limit` orders, which stop counting at `ends`, and None otherwise."""
     if not limit or len(ends) < limit:
         return None
     return TooManyOrders(key, count=len(ends), again=sorted(ends)[len(ends) - limit])
@@ -203,7 +207,7 @@ def _spent(orders: Sequence[Order], now: datetime) -> list[tuple[datetime, int]]
 def _counts_until(order: Order) -> datetime | None:
     if order.is_paid:
         return max(order.created_at, order.paid_at or order.created_at) + DAY
-    if order.phase in MAY_BE_PAID and not order.is_ended:
+    if order.phase in NOT_ENDED and not order.is_ended:
         return payable_until(order)
     return None
 

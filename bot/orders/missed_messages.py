@@ -14,42 +14,23 @@ from typing import Final
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.follow_ups import FinalResult, FollowUp
 from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
+from bot.infra.outbox.rendering import FinalResult, FollowUp
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
-from bot.orders.notification_kinds import AboutOrder, OrderNotification
-from bot.orders.notification_queue import order_subject
+from bot.orders.messages import order_subject
+from bot.orders.notifications import ABOUT_MONEY, REMOVALS, AboutOrder, OrderNotification
 from bot.orders.order import Order
 from bot.orders.preferences import DeliveryMode, delivery_mode
-from bot.orders.repository import OrderRepository
-from bot.orders.screens import missed_orders as screens
-from bot.orders.screens import status_message
-from bot.orders.status_messages import StatusMessages
-from bot.settlement.steps import COMPLETED
-from bot.staff.alarm_model import AlarmKind
+from bot.orders.repository import MissedOrder, MissedOrderRepository, OrderRepository
+from bot.orders.screens import order_messages
+from bot.orders.screens.order_lists import count_missed, needs_attention, show_missed
+from bot.orders.status_handlers import StatusMessages
+from bot.settlement.model import COMPLETED
 from bot.staff.alarms import raise_order_alarm
+from bot.staff.model import AlarmKind
 from bot.users.session import Session, SessionKey
-
-ABOUT_MONEY: Final = (
-    OrderNotification.INVOICE,
-    OrderNotification.INVOICE_TEXT,
-    OrderNotification.PRICE_MOVED,
-    OrderNotification.RECIPIENT_MASKED,
-    OrderNotification.UNRESOLVED,
-    OrderNotification.WITHDRAWN,
-    OrderNotification.PAID,
-    OrderNotification.PAID_LATE,
-    OrderNotification.SENT,
-    OrderNotification.FAILED,
-    OrderNotification.STUCK,
-)
-"""Messages that a user must not miss."""
-
-REMOVALS: Final = (OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE)
-"""If one of these is given up, an invoice that must no longer be paid is still visible."""
 
 HAS_MISSED: Final = SessionKey[bool]("has_missed", default=False)
 """Whether there are orders or links about which the user missed a message."""
@@ -94,14 +75,12 @@ async def record_missed(
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A missed order that can be shown."""
-
     missed: MissedOrder
     order: Order
 
 
 class MissedMessages:
-    """Show users what they missed. `load` and `show` are slots of `Feature`."""
+    """Show users what they missed."""
 
     def __init__(self, database: Database, status_messages: StatusMessages) -> None:
         self._database = database
@@ -127,7 +106,7 @@ class MissedMessages:
         if known is None:
             return
         await self._queue_again(session, _orders(known), REMOVALS)
-        urgent = [each for each in known if screens.needs_attention(each.order, session.now)]
+        urgent = [each for each in known if needs_attention(each.order, session.now)]
         others = [each for each in known if each not in urgent]
         shown, listed = urgent[:MAX_SHOWN], urgent[MAX_SHOWN:]
         counted_up_to = max(len(others) - MAX_SHOWN + len(shown), 0)
@@ -136,9 +115,9 @@ class MissedMessages:
         if not await self._show_each(session, shown):
             return
         for each in lists:
-            if not await self._show_together(session, screens.show_list(session.reader, _orders(each)), each):
+            if not await self._show_together(session, show_missed(session.reader, _orders(each)), each):
                 return
-        if counted and not await self._show_together(session, screens.count(session.reader, _orders(counted)), counted):
+        if counted and not await self._show_together(session, count_missed(session.reader, _orders(counted)), counted):
             return
         await self._show_each(session, newest)
 
@@ -185,7 +164,7 @@ class MissedMessages:
             shown = None
             if is_back and each.order.state == COMPLETED and mode is not DeliveryMode.STATUS_ONLY:
                 # The receipt follows, and has the rest.
-                shown = status_message.screen(session.reader, each.order, help_offered=False, is_last=False)
+                shown = order_messages.show_ended(session.reader, each.order)
             session.notice = session.t("orders.chat.meanwhile" if is_back else "orders.chat.missed")
             sent = await self._status_messages.send_status_message(session, each.order, shown)
             if is_back and isinstance(sent, Delivered):
@@ -198,13 +177,11 @@ class MissedMessages:
     async def _queue_again(
         self, session: Session, orders: Sequence[Order], kinds: Collection[OrderNotification]
     ) -> None:
-        """Queue messages of these kinds again that were given up."""
         async with self._database.transaction() as tx:
             for order in orders:
                 await OutboxRepository(tx).queue_again(order_subject(order), kinds, session.chat_id, session.now)
 
     async def _show_together(self, session: Session, screen: Screen, known: Sequence[_Known]) -> bool:
-        """Show one message about several orders. Return whether Telegram has accepted it."""
         return await self._finish(session, await session.send_message(screen), [each.missed for each in known])
 
     async def _finish(self, session: Session, sent: Outcome, seen: Sequence[MissedOrder]) -> bool:

@@ -1,20 +1,30 @@
 """An order, and the rules by which it changes. All functions are pure."""
 
+import hashlib
 import secrets
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
 from bot.core.money import Amount
 from bot.orders.evidence import HIDDEN, PAYOUT_REFERENCE, Evidence, add_evidence, last_value
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.payer import Payer
+from bot.orders.notifications import OrderNotification
 from bot.payments.tokens import LIGHTNING
 from bot.rates.model import Estimate
-from bot.recipients.matching import mask_number
-from bot.settlement.model import Deposit, OrderReport, OrderRequest, PayoutMethod
-from bot.settlement.steps import COMPLETED, FAILED, TERMINAL_STATES, OrderStep, step_after
+from bot.recipients.numbers import mask_number
+from bot.settlement.model import (
+    COMPLETED,
+    FAILED,
+    TERMINAL_STATES,
+    Deposit,
+    OrderReport,
+    OrderRequest,
+    OrderStep,
+    PayoutMethod,
+    step_after,
+)
 
 
 class OrderProblem(StrEnum):
@@ -43,6 +53,14 @@ class Phase(StrEnum):
 
 UNCERTAIN_PHASES = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED})
 """The service may have created the order, and we haven't found it yet."""
+
+NOT_ENDED = (*sorted(UNCERTAIN_PHASES), Phase.NEEDS_CONFIRMATION, Phase.OPEN)
+"""The phases in which the status of an order can change at any moment, and in which it may still be paid."""
+
+ENDED_PHASES = (Phase.REFUSED, Phase.ABANDONED, Phase.DONE)
+
+SHOWN_BELOW = frozenset({Phase.NEEDS_CONFIRMATION, Phase.OPEN, Phase.DONE})
+"""The phases that a message below the review shows: a question, an invoice, or what follows its payment."""
 
 
 class Failure(StrEnum):
@@ -88,6 +106,39 @@ class HoldReason(StrEnum):
 
     PRICE_CHANGED = "price_changed"  # the locked price differs from the reviewed one
     RECIPIENT_MASKED = "recipient_masked"  # found again, but the service shows only part of the recipient's number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payer:
+    """Who pays an order: a user in their chat, or who knows a page's secret. After a deletion it is nobody.
+
+    A user who asked for the money with a link isn't the payer. They only learn the outcome.
+
+    Attributes:
+        user_id: the user.
+        chat_id: where the payer is notified. A payer without a chat looks at their page.
+        secret_hash: the hash of the page's secret. Only it is stored, so that no reader of the database can be the
+            payer.
+    """
+
+    user_id: int | None = None
+    chat_id: int | None = None
+    secret_hash: str | None = field(default=None, repr=False)
+
+    @property
+    def has_chat(self) -> bool:
+        """Whether the payer is a user whom a message can reach."""
+        return self.chat_id is not None
+
+
+def payer_in_chat(user_id: int, chat_id: int | None = None) -> Payer:
+    """Return a user as a payer. Their private chat has the same id, unless another one is given."""
+    return Payer(user_id=user_id, chat_id=user_id if chat_id is None else chat_id)
+
+
+def payer_on_page(secret: str) -> Payer:
+    """Return the payer who knows the secret of a page. The secret has at least 128 random bits."""
+    return Payer(secret_hash=hashlib.sha256(secret.encode()).hexdigest())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +246,12 @@ class Order:
         """The payout partner's id of the payout. None until the payout is requested."""
         value = last_value(self.evidence, PAYOUT_REFERENCE)
         return None if value is None else str(value)
+
+    @property
+    def sent_after(self) -> timedelta | None:
+        """How long after the payment the rupiah were sent, by the service's clock. None if it didn't name both."""
+        paid, sent = (last_value(self.evidence, name) for name in ("invoice_paid_at", "completed_at"))
+        return sent - paid if isinstance(paid, datetime) and isinstance(sent, datetime) and sent >= paid else None
 
     @property
     def has_recipient(self) -> bool:
@@ -374,17 +431,19 @@ OPEN_STATUSES = frozenset(
 )
 """The statuses in which an order can still be paid, or may be shown for payment."""
 
+IN_PROGRESS = OPEN_STATUSES | {OrderStatus.PAID, OrderStatus.CONVERTING, OrderStatus.SENDING}
+
 
 def new_intent(
     wanted: OrderRequest,
-    worth: Estimate,
+    agreed: Estimate,
     *,
     payer: Payer,
     draft_id: str,
     now: datetime,
     origin: str | None = None,
 ) -> Order:
-    """Return an order that the service isn't asked for yet. `worth` is what its payer agreed to."""
+    """Return an order that the service isn't asked for yet. `agreed` is what its payer agreed to."""
     return Order(
         reference=new_reference(),
         payer=payer,
@@ -395,8 +454,8 @@ def new_intent(
         holder=wanted.holder,
         requested_amount=wanted.amount,
         channel=wanted.channel,
-        expected_sats=worth.sats,
-        expected_idr=worth.idr,
+        expected_sats=agreed.sats,
+        expected_idr=agreed.idr,
         phase=Phase.INTENDED,
         created_at=now,
         page_token=new_page_token(),
@@ -422,11 +481,14 @@ def new_page_token() -> str:
 def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
     """Return the order after a report of the service, and the notifications about what changed.
 
-    The service may skip or repeat states, and report outdated or unknown ones. An order that has ended no longer
-    changes, except by a late payment: then it is followed again, or has failed after its payment. If several steps
-    passed since the last report, users are notified of the last one only.
+    The service may skip or repeat states, and report outdated or unknown ones. An order that isn't open no longer
+    changes, except by a late payment: then it is followed again, or has failed after its payment. Support can still ask
+    for its evidence. If several steps passed since the last report, users are notified of the last one only.
     """
-    if order.is_ended and not is_late_payment(order, report):
+    # Evidence is deleted with the recipient, and none is added after that.
+    evidence = add_evidence(order.evidence, report, now) if order.has_recipient else order.evidence
+    order = replace(order, last_polled_at=now, evidence=evidence)
+    if order.phase is not Phase.OPEN and not is_late_payment(order, report):
         return order, ()
     step = step_after(order.step, report.state)
     paid_at = order.paid_at or (now if _shows_payment(report, step) else None)
@@ -439,9 +501,6 @@ def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tu
         ended_at=ended_at,
         phase=Phase.DONE if ended_at else Phase.OPEN,
         expires_at=_read_expiry(order, report),
-        last_polled_at=now,
-        # Evidence is deleted with the recipient, and none is added after that.
-        evidence=add_evidence(order.evidence, report, now) if order.has_recipient else order.evidence,
     )
     return _with_notifications(order, after, now)
 
@@ -454,8 +513,8 @@ def expire(order: Order, asked_at: datetime) -> tuple[Order, tuple[OrderNotifica
     if order.expiry_notified or order.is_paid or order.is_ended or not order.is_expired(asked_at):
         return order, ()
     return replace(order, expiry_notified=True), (
-        OrderNotification.TAKE_DOWN,
-        OrderNotification.CARD_EDIT,
+        OrderNotification.REMOVE_INVOICE,
+        OrderNotification.EDIT_STATUS,
         OrderNotification.EXPIRED,
     )
 
@@ -466,7 +525,7 @@ def mark_overdue(order: Order, now: datetime, after: timedelta) -> tuple[Order, 
         return order, ()
     if order.paid_at is None or now < order.paid_at + after:
         return order, ()
-    return replace(order, overdue_notified_at=now), (OrderNotification.CARD_EDIT, OrderNotification.STUCK)
+    return replace(order, overdue_notified_at=now), (OrderNotification.EDIT_STATUS, OrderNotification.OVERDUE)
 
 
 def _read_expiry(order: Order, report: OrderReport) -> datetime | None:
@@ -490,9 +549,9 @@ def _with_notifications(before: Order, after: Order, now: datetime) -> tuple[Ord
     first_payment = after.is_paid and not before.is_paid
     changes: list[OrderNotification] = []
     if first_payment or (after.is_ended and not before.is_paid):
-        changes.append(OrderNotification.TAKE_DOWN)
+        changes.append(OrderNotification.REMOVE_INVOICE)
     if after.step != before.step or after.is_ended or first_payment:
-        changes.append(OrderNotification.CARD_EDIT)
+        changes.append(OrderNotification.EDIT_STATUS)
     if after.state == FAILED:
         return _with_failure(before, after, now, changes)
     messages: list[OrderNotification] = []
@@ -515,6 +574,25 @@ def _with_failure(
     if before.expiry_notified:
         return after, tuple(changes)
     return replace(after, expiry_notified=True), (*changes, OrderNotification.EXPIRED)
+
+
+_STILL_APPLIES: Mapping[OrderNotification, Callable[[Order], bool]] = {
+    OrderNotification.CHECKING: lambda order: order.phase in {Phase.INTENDED, Phase.UNKNOWN},
+    OrderNotification.UNRESOLVED: lambda order: order.phase is Phase.UNRESOLVED,
+    OrderNotification.PRICE_MOVED: lambda order: order.phase is Phase.NEEDS_CONFIRMATION,
+    OrderNotification.RECIPIENT_MASKED: lambda order: order.phase is Phase.NEEDS_CONFIRMATION,
+    OrderNotification.EDIT_REVIEW: lambda order: order.phase in SHOWN_BELOW,
+    OrderNotification.EXPIRED: lambda order: not order.is_paid,
+    OrderNotification.WITHDRAWN: lambda order: not order.is_paid,
+    OrderNotification.OVERDUE: lambda order: not order.is_ended,
+    OrderNotification.CONVERTING: lambda order: order.step is OrderStep.CONVERTING and not order.is_ended,
+    OrderNotification.SENDING: lambda order: order.step is OrderStep.SENDING and not order.is_ended,
+}
+
+
+def still_applies(kind: OrderNotification, order: Order) -> bool:
+    """Return whether a notification still applies to the order. If the order has moved on, it isn't sent."""
+    return kind not in _STILL_APPLIES or _STILL_APPLIES[kind](order)
 
 
 CLOCK_SLACK = timedelta(minutes=2)

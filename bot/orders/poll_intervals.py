@@ -59,7 +59,6 @@ def payable_until(order: Order) -> datetime:
 
 
 def _expiry_or(order: Order, now: datetime, poll_at: datetime) -> datetime:
-    """Return `poll_at`, or the expiry if that comes first."""
     if order.is_paid or order.expires_at is None or now >= order.expires_at:
         return poll_at
     return min(poll_at, max(order.expires_at, now + SHORTEST_INTERVAL))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from bot.orders.notification_kinds import OUTCOMES, OrderNotification
+from bot.orders.notifications import OUTCOMES, OrderNotification
 from bot.orders.order import Order
-from bot.settlement.steps import OrderStep
+from bot.settlement.model import OrderStep
 
 
 class DeliveryMode(StrEnum):
@@ -18,7 +18,7 @@ class DeliveryMode(StrEnum):
 
     SOUND = "sound"
     SILENT = "silent"
-    STATUS_ONLY = "card"  # only the status message is edited. The first one arrives silently
+    STATUS_ONLY = "status"  # only the status message is edited. The first one arrives silently
 
 
 ANY_MODE: Final = (DeliveryMode.SOUND, DeliveryMode.SILENT, DeliveryMode.STATUS_ONLY)
@@ -49,7 +49,7 @@ class Topic:
 CREATING: Final = frozenset(OUTCOMES) - {OrderNotification.UNRESOLVED}
 """The results of creating an order, except an invoice."""
 
-PROBLEMS: Final = frozenset({OrderNotification.FAILED, OrderNotification.STUCK, OrderNotification.WITHDRAWN})
+PROBLEMS: Final = frozenset({OrderNotification.FAILED, OrderNotification.OVERDUE, OrderNotification.WITHDRAWN})
 
 TOPICS: Final = (
     Topic("paid", frozenset({OrderNotification.PAID, OrderNotification.PAID_LATE}), DeliveryMode.SOUND, ANY_MODE),

@@ -1,12 +1,15 @@
-"""Read and write orders. An order is saved only if its version hasn't changed since it was read."""
+"""Read and write orders, and which of them users missed a message about.
+
+An order is saved only if its version hasn't changed since it was read.
+"""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from sqlalchemy import (
@@ -18,6 +21,7 @@ from sqlalchemy import (
     Text,
     bindparam,
     case,
+    delete,
     exists,
     func,
     insert,
@@ -33,32 +37,35 @@ from sqlalchemy import (
 from bot.infra.db import encryption
 from bot.infra.db.columns import MALFORMED, POSTGRESQL, constant
 from bot.infra.db.errors import RowUnreadable
-from bot.infra.db.statements import once
-from bot.orders.order import UNCERTAIN_PHASES, EventNote, Order, OrderEvent, Phase
-from bot.orders.payer import Payer, payer_in_chat
+from bot.infra.db.repository import Repository, once
+from bot.infra.outbox.tables import IS_UNDELIVERABLE, outbox
+from bot.orders.notifications import OrderNotification
+from bot.orders.order import NOT_ENDED, UNCERTAIN_PHASES, EventNote, Order, OrderEvent, Payer, Phase
 from bot.orders.poll_intervals import is_tracked
 from bot.orders.rows import POLLED, OrderRows, to_sealed_evidence, to_tracked_row
 from bot.orders.tables import (
     IS_FROM_LINK,
+    IS_PAID_AT,
     IS_POLLED,
     IS_UNCLAIMED,
     MAY_BE_CREATED,
     MAY_BE_DEPOSITED,
     MAY_BE_OVERDUE,
     MAY_EXPIRE,
+    missed_orders,
     order_events,
     orders,
 )
-from bot.settlement.steps import COMPLETED, FAILED
-from bot.staff.alarm_model import AlarmKind
+from bot.settlement.model import COMPLETED, FAILED, PayoutMethod
+from bot.staff.model import AlarmKind
 from bot.staff.tables import IS_RAISED, alarms
+from bot.users.tables import HAS_BLOCKED, users
 
 log = structlog.get_logger(__name__)
 
 LinkQuery = Select[str]
 """Finds the ids of links."""
 
-NOT_ENDED = (Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION, Phase.OPEN)
 NEWEST_FIRST = (orders.c.created_at.desc(), orders.c.reference.desc())
 OLDEST_FIRST = (orders.c.created_at, orders.c.reference)
 
@@ -73,6 +80,9 @@ NEWEST_OF_USER = _newest.order_by(_others.c.created_at.desc(), _others.c.referen
 
 HAS_PAID_FLAG = orders.c.is_paid == bindparam("paid", type_=Boolean())
 IS_DUE = (HAS_PAID_FLAG, IS_POLLED, orders.c.next_poll_at <= bindparam("now"))
+
+RECENT: Final = 20
+"""Among so many newest orders of a user the last one to a recipient is searched."""
 
 DEPOSIT_SUMS = ((orders.c.sats, MAY_BE_DEPOSITED), (orders.c.expected_sats, MAY_BE_CREATED))
 """Where the sum of a deposit that can still be paid is, and in which orders."""
@@ -94,6 +104,16 @@ class LinkTally:
     sent_idr: int = 0
     in_progress: int = 0
     failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentOfLink:
+    """A payment of a link: its rupiah, when it came, and the state of its order."""
+
+    link: str
+    idr: int
+    paid_at: datetime
+    state: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +181,7 @@ class OrderRepository(OrderRows):
         some = once(lambda: select(orders).where(orders.c.reference.in_(bindparam("references", expanding=True))))
         rows = await self._connection.execute(some, {"references": tuple(references)})
         for row in rows.mappings():
-            with suppress(RowUnreadable):  # it is recorded, and `Observer.put_off_unreadable` deals with it
+            with suppress(RowUnreadable):  # it is recorded, and `OrderTracker.put_off_unreadable` deals with it
                 found.append(self._tracked(row))
         return tuple(found)
 
@@ -189,22 +209,17 @@ class OrderRepository(OrderRows):
 
     async def of_user(self, user_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Order, ...]:
         """Return a user's orders, the newest first."""
-        return await self.of_payer(payer_in_chat(user_id), limit=limit, offset=offset)
-
-    async def of_payer(self, payer: Payer, *, limit: int = 10, offset: int = 0) -> tuple[Order, ...]:
-        """Return a payer's orders, the newest first."""
-        theirs = select(orders).where(is_of_payer(payer)).order_by(*NEWEST_FIRST)
+        theirs = select(orders).where(orders.c.user_id == user_id).order_by(*NEWEST_FIRST)
         return await self._find(theirs.limit(limit).offset(offset))
 
-    async def of_user_from(self, first: Order, limit: int) -> tuple[Order, ...]:
-        """Return `first` and the user's older orders, the newest first."""
-        theirs = select(orders).where(orders.c.user_id == first.user_id, _position() <= _position_of(first))
-        return await self._find(theirs.order_by(*NEWEST_FIRST).limit(limit))
+    async def last_to(self, user_id: int, method: PayoutMethod, number: str) -> Order | None:
+        """Return a user's last order to this recipient, of their newest `RECENT`. Numbers are sealed in the rows.
 
-    async def of_user_before(self, order: Order, limit: int) -> tuple[Order, ...]:
-        """Return the next newer orders of the same user, the newest first."""
-        newer = select(orders).where(orders.c.user_id == order.user_id, _position_of(order) < _position())
-        return (await self._find(newer.order_by(*OLDEST_FIRST).limit(limit)))[::-1]
+        Orders from links are left out: their payers don't know the recipient.
+        """
+        recent = await self.of_user(user_id, limit=RECENT)
+        own = (each for each in recent if each.number == number and not each.hides_recipient)
+        return next((each for each in own if each.method.key() == method.key()), None)
 
     async def count_of_user(self, user_id: int) -> int:
         """Return how many orders the user has."""
@@ -212,7 +227,9 @@ class OrderRepository(OrderRows):
 
     async def count_newer(self, order: Order) -> int:
         """Return how many orders of the same user are newer."""
-        return await self._count(orders.c.user_id == order.user_id, _position_of(order) < _position())
+        columns = (orders.c.created_at, orders.c.reference)
+        place = tuple_(literal(order.created_at, orders.c.created_at.type), literal(order.reference, Text()))
+        return await self._count(orders.c.user_id == order.user_id, tuple_(*columns) > place)
 
     async def placed_after(self, payer: Payer, after: datetime) -> tuple[Order, ...]:
         """Return a payer's orders that were created after this time, the oldest first."""
@@ -281,6 +298,15 @@ class OrderRepository(OrderRows):
         found = await self._connection.execute(tallies.group_by(orders.c.origin))
         return {origin: LinkTally(*map(int, counts)) for origin, *counts in found}
 
+    async def payments_of_links(self, links: Collection[str], *, limit: int) -> tuple[PaymentOfLink, ...]:
+        """Return the newest payments of these links."""
+        idr = func.coalesce(orders.c.idr, orders.c.expected_idr)
+        paid = select(orders.c.origin, idr, orders.c.paid_at, orders.c.state).where(
+            orders.c.origin.in_(links), IS_PAID_AT
+        )
+        found = await self._connection.execute(paid.order_by(orders.c.paid_at.desc()).limit(limit))
+        return tuple(PaymentOfLink(*row) for row in found if row.paid_at is not MALFORMED)
+
     async def has_paid_from(self, origin: str, user_id: int) -> bool:
         """Return whether a user has paid an order from this link."""
         theirs = select(orders.c.reference).where(orders.c.origin == origin, orders.c.user_id == user_id)
@@ -338,7 +364,8 @@ class OrderRepository(OrderRows):
 
     async def open_of_user(self, user_id: int, limit: int = 10) -> tuple[Order, ...]:
         """Return a user's orders that haven't ended, the newest first."""
-        return await self.open_of_payer(payer_in_chat(user_id), limit)
+        theirs = select(orders).where(orders.c.user_id == user_id, orders.c.phase.in_(NOT_ENDED))
+        return await self._find(theirs.order_by(*NEWEST_FIRST).limit(limit))
 
     async def unsettled_of_user(self, user_id: int, limit: int = 10) -> tuple[Order, ...]:
         """Return a user's failed orders that operators still have an alarm about, the newest first."""
@@ -349,14 +376,16 @@ class OrderRepository(OrderRows):
         failed = select(orders).where(orders.c.user_id == user_id, orders.c.state == constant(FAILED), has_alarm)
         return await self._find(failed.order_by(*NEWEST_FIRST).limit(limit))
 
-    async def open_of_payer(self, payer: Payer, limit: int = 10) -> tuple[Order, ...]:
-        """Return a payer's orders that haven't ended, the newest first."""
-        theirs = select(orders).where(is_of_payer(payer), orders.c.phase.in_(NOT_ENDED))
-        return await self._find(theirs.order_by(*NEWEST_FIRST).limit(limit))
-
     async def save(self, order: Order) -> Order | None:
         """Save the order and return it with its next version. Return None if another transaction changed it."""
         return await self._save(order, self._seal)
+
+    async def save_with_event(self, order: Order, now: datetime, note: str = "") -> Order | None:
+        """Save the order as `save` does, and append its phase and state to its timeline."""
+        saved = await self.save(order)
+        if saved is not None:
+            await self.record_event(saved, now, note)
+        return saved
 
     async def save_tracked(self, before: TrackedOrder, after: Order) -> Order | None:
         """Save what tracking has changed, as `save` does. All other columns stay as they are.
@@ -546,17 +575,6 @@ def is_of_payer(payer: Payer) -> ColumnElement[bool]:
     return orders.c.payer_hash == payer.secret_hash
 
 
-# Pages begin at an order, not at a number, so that a new order doesn't shift them.
-
-
-def _position() -> ColumnElement[Any]:
-    return tuple_(orders.c.created_at, orders.c.reference)
-
-
-def _position_of(order: Order) -> ColumnElement[Any]:
-    return tuple_(literal(order.created_at, orders.c.created_at.type), literal(order.reference, Text()))
-
-
 def _may_be_paid(since: datetime) -> ColumnElement[bool]:
     """Return whether a deposit may be paid now. One that is shown or waits for an answer can be, at any age."""
     phases = [constant(phase) for phase in (Phase.ABANDONED, Phase.DONE)]
@@ -584,3 +602,64 @@ def _by_service_id(found: Iterable[Order]) -> Mapping[str, Order]:
 def _was_rejected(phase: str, refusal: str | None) -> bool:
     """Return whether the service rejected the request with a reason. A request that never arrived has none."""
     return phase == Phase.REFUSED and refusal is not None
+
+
+LINK: Final = "link:"
+"""What `MissedOrder.reference` begins with if it is a link. Orders' references have no colon."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissedOrder:
+    """An order about which a user missed a message. `at` is when Telegram last rejected one.
+
+    For an asker, `reference` is the id of the link that the order was made from, behind `LINK`.
+    """
+
+    user_id: int
+    reference: str
+    at: datetime
+
+    @property
+    def link(self) -> str | None:
+        """The id of the asker's link, or None if the user's own order is meant."""
+        return self.reference.removeprefix(LINK) if self.reference.startswith(LINK) else None
+
+
+class MissedOrderRepository(Repository[MissedOrder]):
+    """Read and write orders about which Telegram rejected a message, until their users have seen them."""
+
+    table, kind = missed_orders, MissedOrder
+
+    async def save(self, missed: MissedOrder) -> None:
+        """Insert the missed order, or replace its time."""
+        await self._replace(missed)
+
+    async def of_user(self, user_id: int) -> tuple[MissedOrder, ...]:
+        """Return what the user missed, oldest first."""
+        of_user = once(
+            lambda: (
+                select(missed_orders)
+                .where(missed_orders.c.user_id == bindparam("user"))
+                .order_by(missed_orders.c.at, missed_orders.c.reference)
+            )
+        )
+        return await self._find(of_user, {"user": user_id})
+
+    async def delete(self, seen: Sequence[MissedOrder]) -> None:
+        """Delete orders that the user has seen, except those about which another message was rejected since."""
+        for each in seen:
+            of_user = delete(missed_orders).where(missed_orders.c.user_id == each.user_id)
+            await self._change(
+                of_user.where(missed_orders.c.reference == each.reference, missed_orders.c.at == each.at)
+            )
+
+    async def count_not_removed(self) -> int:
+        """Return how many invoices can't be removed because their users have blocked the bot."""
+        # Removals that Telegram refused have an alarm.
+        is_removal = (outbox.c.kind == constant(OrderNotification.REMOVE_INVOICE)) & (outbox.c.mark == constant(""))
+        not_removed = (
+            select(func.count())
+            .select_from(outbox.join(users, users.c.id == outbox.c.chat_id))
+            .where(IS_UNDELIVERABLE, is_removal, HAS_BLOCKED)
+        )
+        return (await self._connection.execute(not_removed)).scalar_one()

@@ -8,14 +8,13 @@ from sqlalchemy import Select, null
 
 from bot.infra.db import encryption
 from bot.infra.db.repository import Repository
+from bot.infra.db.user_rows import NOBODY
 from bot.infra.db.vault import Vault
 from bot.orders.evidence import evidence_from_json, evidence_to_json
-from bot.orders.order import HoldReason, Order, Phase
-from bot.orders.payer import Payer
+from bot.orders.order import HoldReason, Order, Payer, Phase
 from bot.orders.tables import orders
 from bot.settlement import json_values as nested
-from bot.settlement.steps import OrderStep
-from bot.users.user_data import NOBODY
+from bot.settlement.model import OrderStep
 
 PAYER_COLUMNS = ("user_id", "chat_id", "payer_hash")
 """The columns of `Order.payer`. A payer without a chat has no user either, and both columns are `NOBODY`."""

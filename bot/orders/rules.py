@@ -1,4 +1,8 @@
-"""The settings by which orders are placed and tracked, and the limits of an amount."""
+"""The settings by which orders are placed and tracked, the limits of an amount, and the time of a request.
+
+The time in which the one request for an intent can begin and end is saved with the intent (`Order.posting_until`). So
+every process judges by the same row: the one that asks, and the one whose `LostOrders` looks for lost orders.
+"""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -9,7 +13,8 @@ from bot.core.errors import Rejection
 from bot.core.money import MAX_SATS, AmountRejected
 from bot.infra.db.transaction import Transaction
 from bot.orders.limits import AmountLimits, Limits, LinkLimits
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
+from bot.orders.order import Order, Phase
 from bot.recipients.banks import display_name
 from bot.settlement.model import PayoutMethod
 
@@ -42,7 +47,7 @@ class OrderRules:
     min_order_idr: int = 20_000
     drift_percent: Decimal = Decimal(1)
     pay_within: timedelta = timedelta(hours=1)
-    reconcile_for: timedelta = timedelta(seconds=60)
+    ask_lost_after: timedelta = timedelta(seconds=60)
     poll_interval: timedelta = timedelta(seconds=5)
     longest_request: timedelta = timedelta(seconds=30)
     longest_placement: timedelta = timedelta(seconds=35)
@@ -80,3 +85,26 @@ class OrderRules:
             raise AmountRejected("orders.amount.above_cap", cap=allowed.maximum, name=display_name(method))
         if sats > MAX_SATS:
             raise AmountRejected("core.amount.too_large_sats", maximum=MAX_SATS)
+
+
+def ends_at(intent: Order) -> datetime:
+    """Return the time after which no process can still be asking for this intent."""
+    return intent.posting_until or intent.created_at
+
+
+def may_begin(intent: Order, now: datetime, rules: OrderRules) -> bool:
+    """Return whether the request may begin now: the intent has no result, and the request will end in time.
+
+    A process that was stopped for a while finds that it is too late, and doesn't ask.
+    """
+    return intent.phase is Phase.INTENDED and now + rules.longest_request <= ends_at(intent)
+
+
+def sent_by(intent: Order, rules: OrderRules) -> datetime:
+    """Return the time after which the request isn't sent, even if it has begun, such as by waiting for a connection."""
+    return ends_at(intent) - rules.longest_answer
+
+
+def may_be_in_progress(intent: Order, now: datetime) -> bool:
+    """Return whether a process can be asking for this intent now."""
+    return intent.phase is Phase.INTENDED and now < ends_at(intent)

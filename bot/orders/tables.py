@@ -1,5 +1,7 @@
 """Tables of orders, their events, their receipts and missed messages."""
 
+from datetime import timedelta
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -19,6 +21,7 @@ from sqlalchemy import (
 )
 
 from bot.infra.db.columns import (
+    OWNER,
     PERSONAL,
     SEALED,
     USER,
@@ -28,12 +31,14 @@ from bot.infra.db.columns import (
     Json,
     constant,
     digest,
+    metadata,
     not_exported,
     partial_index,
+    pruned,
+    stays,
 )
-from bot.infra.db.metadata import metadata
 from bot.infra.outbox.tables import outbox
-from bot.orders.notification_kinds import ORDER_SUBJECT
+from bot.orders.notifications import ORDER_SUBJECT
 from bot.orders.order import Phase
 from bot.payments.tokens import LIGHTNING
 
@@ -41,7 +46,7 @@ orders = Table(
     "orders",
     metadata,
     Column("reference", Text, primary_key=True),
-    Column("user_id", BigInteger, nullable=False, info=USER),
+    Column("user_id", BigInteger, nullable=False, info=OWNER),
     Column("chat_id", BigInteger, nullable=False, info=USER),
     Column("draft_id", Text, nullable=False),
     Column("attempt", Integer, nullable=False),
@@ -81,7 +86,8 @@ orders = Table(
     Column("posting_until", Instant),  # until then, the request that creates the order can be in progress
     Column("typed_amount", Json),  # what the user asked for, if that isn't `requested_amount`
     Column("evidence", Text, info=SEALED),  # JSON (`evidence.py`); it can name a person
-    Column("payer_hash", Text),  # the hash of a page's secret, if its payer has no chat (`payer.py`)
+    # The hash of a page's secret, if its payer has no chat (`Payer`).
+    Column("payer_hash", Text, info={**PERSONAL, **not_exported("who has no chat gets no file")}),
     Column("origin", Text),  # the link that it was made from
     # Covers who sees the order and how much of it, and where a payment for it goes.
     Column(
@@ -105,6 +111,8 @@ orders = Table(
     ),
     # A confirmation places one order, even if it is repeated: a second intent for it can't be saved.
     UniqueConstraint("draft_id", "attempt"),
+    # Without the service's id, nobody could find out what happened to the money.
+    info=stays("amounts, times, destinations and the service's ids, for the books and for support"),
 )
 # A deposit that can still be paid, in whatever phase: the service knows nothing of what the bot showed. Its sum is
 # `sats`, and before the service has answered `expected_sats`.
@@ -187,9 +195,9 @@ receipts = Table(
 missed_orders = Table(
     "missed_orders",
     metadata,
-    Column("user_id", BigInteger, primary_key=True, autoincrement=False, info=USER),
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False, info=OWNER),
     Column("reference", Text, primary_key=True),
-    Column("at", Instant, nullable=False),
+    Column("at", Instant, nullable=False, info=pruned()),
     Index(None, "at"),
 )
 
@@ -197,8 +205,8 @@ wrong_codes = Table(
     "wrong_codes",
     metadata,
     # Telegram's id of the user, or 0 for all users together.
-    Column("user_id", BigId, primary_key=True, autoincrement=False, info=USER),
-    Column("full_at", Instant, nullable=False),  # when no wrong code counts any longer
+    Column("user_id", BigId, primary_key=True, autoincrement=False, info=OWNER),
+    Column("full_at", Instant, nullable=False, info=pruned(timedelta())),  # when no wrong code counts any longer
     Index(None, "full_at"),
     info=not_exported("how many wrong codes a user may still type within the next minutes"),
 )

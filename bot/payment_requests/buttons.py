@@ -77,6 +77,7 @@ class PayAction(StrEnum):
     SHOW = "show"
     REVIEW = "sum"
     CONFIRM = "ok"
+    CANCEL = "cancel"
     REPORT = "report"
     SCAM = "scam"
     NOT_FOR_ME = "not_for_me"
@@ -91,8 +92,8 @@ REASONS: Final = (PayAction.SCAM, PayAction.NOT_FOR_ME, PayAction.OTHER)
 class PayButton(Callback, prefix="pay"):
     """A payer's button. It works for everyone who has the link.
 
-    `idr` is the sum, which counts only if the payer decides. `sats` is the price that the review showed, and `review`
-    is random: a review is confirmed once.
+    `idr` is the amount, which counts only if the payer decides. `sats` is the price that the review showed, and
+    `review` is random: a review is confirmed once.
     """
 
     request_id: Annotated[str, Pattern("[0-9a-f]{16}")]

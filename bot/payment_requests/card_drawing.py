@@ -18,47 +18,52 @@ from bot.infra.drawing.picture import (
     Canvas,
     Style,
     Weight,
-    draw_qr,
+    beside_qr,
+    fill_card,
     fit,
+    fit_fixed,
     render,
     stack,
+    stack_with_gaps,
     text_block,
 )
-from bot.payment_requests.card import CardFacts
+from bot.payment_requests.screens import CardFacts
 
-_TOP_GAP, _GAP, _BOTTOM_GAP = 52, 34, 52
-_PANEL_RADIUS, _PANEL_X, _PANEL_Y = 28, 40, 26
+_LANGUAGE_GAP = 20
+_PANEL_RADIUS, _PANEL_X, _PANEL_Y = 28, 40, 20
 
-_QR_SIDE: Final = 520
+_QR_SIDE: Final = 440
 """The least side of the QR code. A camera reads it from a screen, and from print."""
 
-_TITLES = (Style(Weight.BOLD, 48, 64), Style(Weight.BOLD, 42, 56))
-_AMOUNTS = tuple(Style(Weight.EXTRA_BOLD, size, round(size * 1.3)) for size in (120, 104, 88, 72))
-_SUBTITLES = (Style(Weight.MEDIUM, 42, 58), Style(Weight.MEDIUM, 38, 52))
-_NOTE = Style(Weight.MEDIUM, 40, 54)
-_SMALL = Style(Weight.MEDIUM, 34, 48)
+_HOLDERS = tuple(Style(Weight.BOLD, size, 64) for size in (48, 42, 36))
+_AMOUNTS = tuple(Style(Weight.EXTRA_BOLD, size, round(size * 1.3)) for size in (120, 104, 88, 72, 52))
+_SUBTITLES = tuple(Style(Weight.MEDIUM, size, 54) for size in (42, 38))
+_NOTE = Style(Weight.MEDIUM, 40, 50)
+_SMALL = Style(Weight.MEDIUM, 34, 46)
 
 
 def draw_card(facts: CardFacts) -> bytes:
-    """Draw a card as a PNG. The same facts give the same bytes."""
-    code = draw_qr(facts.link, _QR_SIDE)
-    card = stack(
-        Block(_TOP_GAP),
-        text_block(fit(facts.title, _TITLES, TEXT_WIDTH, 3), MIDDLE, ACCENT, "middle"),
-        text_block(fit(facts.amount, _AMOUNTS, TEXT_WIDTH, 2), MIDDLE, INK, "middle"),
-        text_block(fit(facts.subtitle, _SUBTITLES, TEXT_WIDTH, 2), MIDDLE, INK_2, "middle"),
-        Block(_GAP),
-        *([_note(facts.note), Block(_GAP)] if facts.note else []),
-        Block(code.height, lambda canvas, top: canvas.paste_code(code, (MIDDLE - code.width // 2, top))),
-        Block(_GAP),
-        text_block(fit(facts.hint, _SMALL, TEXT_WIDTH, 3), MIDDLE, INK_2, "middle"),
-        Block(_BOTTOM_GAP),
+    """Draw a card as a PNG of 4:5, so that no chat cuts it. The same facts give the same bytes."""
+    card = fill_card(
+        stack(
+            text_block(fit(facts.holder, _HOLDERS, TEXT_WIDTH), MIDDLE, ACCENT, "middle"),
+            text_block(fit_fixed(facts.title, _SMALL, TEXT_WIDTH, 1), MIDDLE, INK_2, "middle"),
+            text_block(fit(facts.amount, _AMOUNTS, TEXT_WIDTH, 2), MIDDLE, INK, "middle"),
+            text_block(fit(facts.subtitle, _SUBTITLES, TEXT_WIDTH, 2), MIDDLE, INK_2, "middle"),
+        ),
+        *([_note(facts.note)] if facts.note else []),
+        beside_qr(facts.link, _QR_SIDE, lambda width: _hints(facts, width)),
     )
     return render(facts.brand, card)
 
 
+def _hints(facts: CardFacts, width: int) -> Block:
+    hints = [fit_fixed(each, _SMALL, width, 5) for each in facts.hints]
+    return stack_with_gaps(_LANGUAGE_GAP, [text_block(each, LEFT, INK_2) for each in hints])
+
+
 def _note(note: str) -> Block:
-    lines = fit(note, _NOTE, TEXT_WIDTH - 2 * _PANEL_X, 6)
+    lines = fit(note, _NOTE, TEXT_WIDTH - 2 * _PANEL_X, 5)
     height = lines.height + 2 * _PANEL_Y
 
     def draw(canvas: Canvas, top: int) -> None:

@@ -1,52 +1,55 @@
-"""Handle `/request` and `/requests`, and the buttons of one's own requests.
+"""Handle `/request` and `/requests`, the buttons of one's own requests, and operators' `/reports`.
 
 A button carries the request's id. It works only for the request's own user, also if its message was forwarded.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from telegram import Update
-from telegram.ext import ApplicationHandlerStop, CommandHandler, MessageHandler, filters
 
 from bot.checkout.answers import with_recipient
 from bot.checkout.draft import OrderDraft, RequestTerms
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.one_line import ASKS
 from bot.checkout.one_line_handlers import OneLineHandlers
-from bot.checkout.open_draft import DRAFT, is_late, is_replayed
-from bot.checkout.service import DraftService
-from bot.checkout.steps.handler import OutOfDate
-from bot.core.datetime_parsing import read_moment
+from bot.checkout.open_draft import DRAFT, draft_of, is_late, is_replayed
+from bot.checkout.steps import OutOfDate
+from bot.checkout.steps.recipient import find_method
 from bot.core.errors import Rejection
-from bot.infra.feature import HandlerPhase
+from bot.core.time_of_day import read_moment
 from bot.infra.telegram.outbound.sender import Delivered, Invalid
-from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Menu, Routes
+from bot.infra.telegram.ui.routes import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.missed_messages import HAS_MISSED
-from bot.orders.missed_order_repository import MissedOrderRepository
-from bot.orders.repository import LinkTally
-from bot.payment_requests.buttons import AskButton, AskOverButton, RequestAction, RequestButton, RequestsButton
+from bot.orders.repository import LinkTally, MissedOrderRepository
+from bot.payment_requests import screens
+from bot.payment_requests.buttons import (
+    AskButton,
+    AskOverButton,
+    ReportAction,
+    ReportedButton,
+    ReportsButton,
+    RequestAction,
+    RequestButton,
+    RequestsButton,
+)
 from bot.payment_requests.inline import ASK
 from bot.payment_requests.model import PaymentRequest
-from bot.payment_requests.screens import ask as ask_screens
-from bot.payment_requests.screens import requests as screens
-from bot.payment_requests.service import PaymentRequestService, TooManyRequests
-from bot.payment_requests.steps.terms import end_after
+from bot.payment_requests.service import PaymentRequestService, ReportService, TooManyRequests
+from bot.payment_requests.steps import end_after
 from bot.payment_requests.wording import read_note
 from bot.recipients.formatting import format_method
-from bot.recipients.model import SavedRecipient, find_current_method
+from bot.recipients.model import SavedRecipient
 from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.model import SettlementFailure
 from bot.users import questions
-from bot.users.session import Session, as_handler, current_session
+from bot.users.session import Session
 
 NOTE: Final = "payment_request_note"
 END: Final = "payment_request_end"
 NAMES_ACCOUNT: Final = re.compile(r"(?:ke|to)\s|\S+\Z|.*\d", re.IGNORECASE)
-"""A line without a sum that may name an account, and not what to do with one: "refund bca"."""
+"""A line without an amount that may name an account, and not what to do with one: "refund bca"."""
 
 
 _Action = Callable[[Session, PaymentRequest, RequestButton], Awaitable[object]]
@@ -59,16 +62,16 @@ class PaymentRequestHandlers:
         self,
         *,
         requests: PaymentRequestService,
-        drafts: DraftService,
         draft_handlers: DraftHandlers,
         one_line: OneLineHandlers,
         catalogue: ServiceCatalogue,
+        is_on: bool,
     ) -> None:
         self._requests = requests
-        self._drafts = drafts
         self._draft_handlers = draft_handlers
         self._one_line = one_line
         self._catalogue = catalogue
+        self._is_on = is_on
 
     def routes(self) -> Routes[Session]:
         """Return the commands and the buttons."""
@@ -97,34 +100,35 @@ class PaymentRequestHandlers:
         """Return the handler of the typed answer to each question."""
         return {NOTE: questions.accept_text(self.note_typed), END: questions.accept_text(self.end_typed)}
 
-    def handlers(self) -> Mapping[HandlerPhase, Sequence[Handler]]:
-        """Return the handler of the link that begins a request. It comes before the general handler of `/start`."""
-        asks, lines = (PRIVATE & filters.Regex(each) for each in (rf"^/start(?:@\w+)?\s+{ASK}$", ASKS))
-        return {
-            HandlerPhase.QUESTIONS: (CommandHandler("start", as_handler(self.ask_button), filters=asks),),
-            HandlerPhase.FEATURES: (MessageHandler(lines & ~filters.FORWARDED, self._take_line),),
-        }
-
     async def request(self, session: Session, line: str) -> None:
         """Begin a request with what the line says. Without one, ask whether to continue a draft with answers."""
         session.message_id = None
         if line:
-            await self._begin(session, begin_draft, ASKS.sub("", line))
+            await self._begin(session, line=ASKS.sub("", line))
         else:
             await self._begin_or_ask(session)
 
-    async def _take_line(self, update: Update, _: Context) -> None:
-        """Begin a request with a message that asks for a sum or names an account. Leave others to the conversation."""
-        session, text = current_session(), update.effective_message and update.effective_message.text
-        draft, line = session[DRAFT], ASKS.sub("", text or "")
+    async def open_link(self, session: Session, word: str) -> bool:
+        """Begin a request, as inline answers offer it. Return False for any other word after `/start`."""
+        if word != ASK or not self._is_on:
+            return False
+        await self.request(session, "")
+        return True
+
+    async def take_line(self, session: Session, update: Update) -> bool:
+        """Begin a request with a message that asks for an amount or names an account. Return False for all else."""
+        text, draft = session.typed.text or "" if session.typed else "", session[DRAFT]
+        if not self._is_on or not ASKS.search(text) or (update.message and update.message.forward_origin):
+            return False
+        line = ASKS.sub("", text)
         is_else = is_replayed(session) or is_late(session) or (draft is not None and draft.terms is not None)
         if is_else or not (
             await self._one_line.is_order(session, f"kirim {line}")
             or (NAMES_ACCOUNT.match(line) and await self._one_line.is_order(session, f"100rb {line}"))
         ):
-            return
+            return False
         await self._begin_or_ask(session, line)
-        raise ApplicationHandlerStop
+        return True
 
     async def ask_button(self, session: Session, _: object) -> None:
         """Begin a request in a new message."""
@@ -134,20 +138,18 @@ class PaymentRequestHandlers:
     async def ask_over_button(self, session: Session, _: AskOverButton) -> None:
         """Begin a request in place of the open draft."""
         await session.acknowledge()
-        await self._begin(session, begin_draft)
+        if not is_replayed(session):
+            session[DRAFT] = None  # the user has decided, and needs no notice
+        await self._begin(session)
 
     async def ask_to_recipient(self, session: Session, recipient: SavedRecipient) -> None:
         """Begin a request to a saved recipient, who is the user. Ask only for what is missing."""
-        try:
-            methods = await self._catalogue.methods()
-        except SettlementFailure:
-            methods = ()
-        method = find_current_method(recipient, methods) if methods else recipient.method
+        method = await find_method(self._catalogue, recipient)
         if method is None:
             session.notice = session.t("checkout.recipient.vanished", name=format_method(recipient.method))
-            await self._begin(session, begin_draft)
+            await self._begin(session)
         else:
-            await self._begin(session, lambda draft: with_recipient(begin_draft(draft), recipient, method))
+            await self._begin(session, with_recipient(draft_of(session, RequestTerms()), recipient, method))
 
     async def show_requests(self, session: Session, _: str) -> None:
         """Show the first page of the list."""
@@ -193,7 +195,7 @@ class PaymentRequestHandlers:
         try:
             note = read_note(text)
         except Rejection as rejection:
-            await self._ask_again(session, request_id, rejection, screens.ask_note)
+            await self._ask_again(session, request_id, rejection, screens.ask_other_note)
         else:
             changed = await self._requests.set_note(questions.mark_answered(session), request_id, note)
             await self._show_changed(session, changed, "payment_requests.page.note_changed")
@@ -204,17 +206,17 @@ class PaymentRequestHandlers:
             ends_at = read_moment(text, session.now, session.zone)
             changed = await self._requests.set_end(questions.mark_answered(session), request_id, ends_at)
         except Rejection as rejection:
-            await self._ask_again(session, request_id, rejection, screens.ask_end)
+            await self._ask_again(session, request_id, rejection, screens.ask_other_end)
         else:
             await self._show_changed(session, changed, "payment_requests.page.end_changed")
 
-    async def show_placed(self, session: Session, draft: OrderDraft) -> None:
+    async def show_result(self, session: Session, draft: OrderDraft) -> None:
         """Show the request that a draft has become. Its card was queued with it."""
         request = await self._requests.of_draft(draft.id)
         if request is None:
             await session.explain("payment_requests.gone")
         elif session.message_id == draft.message_id:
-            await session.edit_message(ask_screens.show_confirmed(session.t, request))
+            await session.edit_message(screens.show_confirmed(session.t, request))
         else:
             session.message_id = None
             await self._show_page(session, request)
@@ -222,20 +224,20 @@ class PaymentRequestHandlers:
     async def _begin_or_ask(self, session: Session, line: str = "") -> None:
         draft = session[DRAFT]
         if draft is not None and not is_replayed(session) and draft.has_answers:
-            await session.show(ask_screens.ask_to_replace(session.t, draft))
+            await session.ask(screens.ask_to_replace(session.t, draft))
         else:
-            await self._begin(session, begin_draft, line)
+            await self._begin(session, line=line)
 
-    async def _begin(self, session: Session, fill: Callable[[OrderDraft], OrderDraft], line: str = "") -> None:
-        """Begin a draft, also with a line, unless the user has as many open requests as allowed."""
+    async def _begin(self, session: Session, draft: OrderDraft | None = None, *, line: str = "") -> None:
+        """Begin a draft, an empty one or also with a line, unless the user has as many open requests as allowed."""
         if not is_replayed(session):
             try:
                 await self._requests.check_limit(session.user.id)
             except TooManyRequests as reached:
-                await session.show(ask_screens.show_limit(session.t, session.format_rejection(reached)))
+                await session.show(screens.show_limit(session.t, session.format_rejection(reached)))
                 return
             if not line:
-                session[DRAFT] = await self._drafts.begin(session.user.id, session.chat_id, session.update_id, fill)
+                await self._draft_handlers.begin(session, draft or draft_of(session, RequestTerms()))
         if line:
             await self._one_line.begin(session, line, RequestTerms())
         else:
@@ -244,7 +246,8 @@ class PaymentRequestHandlers:
     async def _list(self, session: Session, page: int = 0) -> None:
         own = await self._requests.list_own(session.user.id)
         tallies = await self._requests.tally(own) if own else {}
-        await session.show(session.with_resume(screens.show_list(session.reader, own, tallies, page)))
+        payments = await self._requests.newest_payments(own) if tallies else ()
+        await session.show(session.with_resume(screens.show_list(session.reader, own, tallies, payments, page)))
 
     def _keep_card(self, session: Session) -> None:
         """Answer below a card, which stays: a picture has no text to replace."""
@@ -291,14 +294,14 @@ class PaymentRequestHandlers:
         await session.show(screens.ask_close(session.t, request))
 
     async def _ask_note(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
-        await questions.ask(session, NOTE, screens.ask_note(session.t, request), request.id)
+        await questions.ask(session, NOTE, screens.ask_other_note(session.t, request), request.id)
 
     async def _remove_note(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
         changed = await self._requests.set_note(session.user, request.id, None)
         await self._show_changed(session, changed, "payment_requests.page.note_changed")
 
     async def _ask_end(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
-        await questions.ask(session, END, screens.ask_end(session.t, request), request.id)
+        await questions.ask(session, END, screens.ask_other_end(session.t, request), request.id)
 
     async def _set_end(self, session: Session, request: PaymentRequest, button: RequestButton) -> None:
         try:
@@ -307,7 +310,7 @@ class PaymentRequestHandlers:
         except OutOfDate:
             await session.explain("users.stale.button")
         except TooManyRequests as reached:
-            await session.show(ask_screens.show_limit(session.t, session.format_rejection(reached)))
+            await session.show(screens.show_limit(session.t, session.format_rejection(reached)))
         else:
             await self._show_changed(session, changed, "payment_requests.page.end_changed")
 
@@ -323,6 +326,76 @@ class PaymentRequestHandlers:
         await session.show(screen(session.t, request))
 
 
-def begin_draft(draft: OrderDraft) -> OrderDraft:
-    """Return a new draft as that of a payment request."""
-    return replace(draft, terms=RequestTerms())
+_ReportAction = Callable[[Session, str], Awaitable[object]]
+
+
+class ReportHandlers:
+    """Let operators look at reported requests, and close them."""
+
+    def __init__(self, *, reports: ReportService) -> None:
+        self._reports = reports
+
+    def routes(self) -> Routes[Session]:
+        """Return the command and the buttons."""
+        routes = Routes[Session](Audience.OPERATORS)
+        routes.add_command("reports", self.list_reports, menu={Menu.OPERATORS: 65})
+        routes.add_button(ReportsButton, self.reports_button)
+        actions: Mapping[ReportAction, _ReportAction] = {
+            ReportAction.SHOW: self._show,
+            ReportAction.ASK_CLOSE: self._ask_close,
+            ReportAction.CLOSE: self._close,
+            ReportAction.ASK_CLOSE_ALL: self._ask_close_all,
+            ReportAction.CLOSE_ALL: self._close_all,
+        }
+        routes.add_actions(ReportedButton, self.reported_button, actions)
+        return routes
+
+    async def list_reports(self, session: Session, _: str) -> None:
+        """Show the requests that were reported."""
+        session.message_id = None
+        await self._list(session)
+
+    async def reports_button(self, session: Session, _: ReportsButton) -> None:
+        """Show the requests that were reported."""
+        await session.acknowledge()
+        await self._list(session)
+
+    async def reported_button(self, session: Session, button: ReportedButton, act: _ReportAction) -> None:
+        """Do the action of a reported request's button."""
+        await session.acknowledge()
+        await act(session, button.request_id)
+
+    async def _list(self, session: Session) -> None:
+        await session.show(screens.show_reports(session.reader, await self._reports.list_reported()))
+
+    async def _show(self, session: Session, request_id: str) -> None:
+        found = await self._reports.look(session.user.id, request_id)
+        if found is None:
+            await self._explain_gone(session)
+        else:
+            await session.show(screens.show_reported(session.reader, *found))
+
+    async def _ask_close(self, session: Session, request_id: str) -> None:
+        await session.show(screens.ask_close_reported(session.t, request_id))
+
+    async def _close(self, session: Session, request_id: str) -> None:
+        if await self._reports.close(session.user.id, request_id) is None:
+            await self._explain_gone(session)
+            return
+        session.notice = session.t("payment_requests.reports.closed")
+        await self._list(session)
+
+    async def _ask_close_all(self, session: Session, request_id: str) -> None:
+        await session.show(screens.ask_close_all(session.t, request_id))
+
+    async def _close_all(self, session: Session, request_id: str) -> None:
+        closed = await self._reports.close(session.user.id, request_id, is_all=True)
+        if closed is None:
+            await self._explain_gone(session)
+            return
+        session.notice = session.t.plural("payment_requests.reports.closed_all", closed)
+        await self._list(session)
+
+    async def _explain_gone(self, session: Session) -> None:
+        session.notice = session.t("payment_requests.gone")
+        await self._list(session)

@@ -1,4 +1,4 @@
-"""Answer inline queries: one's own open requests, and the price of a typed sum.
+"""Answer inline queries: one's own open requests, and the price of a typed amount.
 
 It only reads. What it has read of a user is kept for a few seconds, because each letter is a query.
 """
@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from bot.core.errors import Rejection
@@ -14,11 +15,11 @@ from bot.core.money import Amount, parse_amount
 from bot.core.text import plain
 from bot.infra.feature import Infra
 from bot.infra.i18n import Translator, translator_for
-from bot.infra.telegram.ui.inline import InlineAnswer, InlineQuery, InlineResult
+from bot.infra.telegram.ui.screen import InlineAnswer, InlineQuery, InlineResult
+from bot.payment_requests import screens
 from bot.payment_requests.model import PaymentRequest
 from bot.payment_requests.repository import PaymentRequestRepository
-from bot.payment_requests.screens import inline as screens
-from bot.payment_requests.screens.card import SHARED_CHARACTERS, format_query
+from bot.payment_requests.screens import SHARED_CHARACTERS, format_query
 from bot.rates.model import estimate
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.users.model import User
@@ -50,18 +51,18 @@ class InlineAnswers:
         self._known: OrderedDict[int, _Asker] = OrderedDict()
 
     async def answer(self, query: InlineQuery) -> InlineAnswer:
-        """Return the price of a typed sum, and the user's open requests that fit the text."""
+        """Return the price of a typed amount, and the user's open requests that fit the text."""
         asker, text = await self._read(query.user_id), plain(query.text)[:MAX_CHARACTERS]
         user = asker.user or User(
             id=query.user_id, created_at=self._infra.clock.now(), language_code=query.language_code
         )
         t, bot = translator_for(self._infra.translations, user), self._infra.messenger.username
         price = await self._find_price(t, text, bot)
-        found = [screens.show_request(t, each, bot) for each in self._find(asker, text)]
+        now = self._infra.clock.now()
+        found = [screens.show_inline_request(t, each, now, bot) for each in self._find(asker, text, now)]
         return screens.with_start(t, tuple(filter(None, (price, *found))), ASK)
 
-    def _find(self, asker: _Asker, text: str) -> list[PaymentRequest]:
-        now = self._infra.clock.now()
+    def _find(self, asker: _Asker, text: str, now: datetime) -> list[PaymentRequest]:
         wanted = text.casefold()
         is_id = wanted.startswith("#") and len(wanted) == SHARED_CHARACTERS + 1
         return [
@@ -96,7 +97,7 @@ class InlineAnswers:
 
 
 def _fits(request: PaymentRequest, wanted: str) -> bool:
-    """Return whether the text is part of what the asker wrote, or the request's sum."""
+    """Return whether the text is part of what the asker wrote, or the request's amount."""
     amount = _read_rupiah(wanted)
     if amount is not None:
         return request.idr in {None, amount.value}
@@ -104,7 +105,7 @@ def _fits(request: PaymentRequest, wanted: str) -> bool:
 
 
 def _read_rupiah(text: str) -> Amount | None:
-    """Return the rupiah in the text, or None if it isn't clearly a sum in rupiah."""
+    """Return the rupiah in the text, or None if it isn't clearly an amount in rupiah."""
     if not any(map(str.isdecimal, text)):
         return None
     try:

@@ -1,5 +1,10 @@
-"""Payment requests: what a user asks for, and whether its link can be paid."""
+"""Payment requests: what a user asks for, and whether its link can be paid.
 
+A link is `https://t.me/<bot>?start=r_<token>`, with a token of 96 random bits.
+"""
+
+import hashlib
+import re
 import secrets
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,8 +13,40 @@ from typing import Final
 
 from bot.settlement.model import PayoutMethod
 
+LINK: Final = "r_"
+"""The beginning of the word after `?start=`. The token follows."""
+
+_TOKEN_BYTES: Final = 12
+_FORM: Final = "[A-Za-z0-9_-]{16}"
+_WORD: Final = re.compile(rf"{LINK}({_FORM})")
+
+
+def new_token() -> str:
+    """Return a new token: 16 characters that Telegram accepts in links."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
+def hash_token(token: str) -> str:
+    """Return the hash by which a token is found. Nobody can guess a token from it."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def read_token(word: str) -> str | None:
+    """Return the token in the word after `/start`, or None if it can't be one."""
+    found = _WORD.fullmatch(word)
+    return None if found is None else found[1]
+
+
+def make_link(bot: str, token: str) -> str:
+    """Return the link. `bot` is the bot's username without the @."""
+    return f"https://t.me/{bot}?start={LINK}{token}"
+
+
 MAX_NOTE_LENGTH: Final = 140
 """Characters."""
+
+MAX_SHARED: Final = 20
+"""How many messages that share one request follow it: the newest ones."""
 
 PAID: Final = "paid_"
 """The beginning of the reason of a payer who has paid."""
@@ -56,10 +93,12 @@ class PaymentRequest:
         user_id: the asker.
         token: what the link carries. The table has a hash of it for searches.
         holder: the name that payers see, in the asker's own words.
-        idr: the sum in rupiah. None: the payer decides.
+        idr: the amount in rupiah. None: the payer decides.
         is_reusable: whether it stays open after a payment.
         ends_at: from when its link can't be paid. None: no end.
         used_at: when it was made, changed or paid last. What isn't used for long is deleted.
+        shared: Telegram's ids of the messages in which it was shared and that still follow it. None: it was never told
+            of one.
         draft_id: the draft that it was made of. A draft becomes one request.
     """
 
@@ -78,6 +117,7 @@ class PaymentRequest:
     draft_id: str
     created_at: datetime
     used_at: datetime
+    shared: tuple[str, ...] | None = field(default=None, repr=False)
 
     def state_at(self, now: datetime) -> RequestState:
         """Return what its link says at this time."""
@@ -117,3 +157,22 @@ class ReportedRequest:
 def new_id() -> str:
     """Return a random id, such as that of a new request."""
     return secrets.token_hex(8)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaymentRequestRules:
+    """The settings of payment requests.
+
+    Attributes:
+        is_on: whether users can ask and pay.
+        max_open: how many open requests a user can have. 0 means no limit.
+        max_per_day: how many requests a user can make within 24 hours, whatever becomes of them. 0 means no limit.
+        operator_name: who runs the bot. Nobody can ask in this name.
+        operator_ids: the operators, who hear of reports.
+    """
+
+    is_on: bool = True
+    max_open: int = 20
+    max_per_day: int = 50
+    operator_name: str = ""
+    operator_ids: frozenset[int] = frozenset()

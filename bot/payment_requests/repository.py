@@ -11,9 +11,16 @@ from sqlalchemy import Select, Update, delete, false, func, or_, select, update
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.repository import Repository
 from bot.orders.tables import orders
-from bot.payment_requests.links import hash_token
-from bot.payment_requests.model import PAID, ClosedBy, PaymentRequest, Report, ReportedRequest, RequestStatus
-from bot.payment_requests.tables import IS_CLOSED, payment_request_reports, payment_requests
+from bot.payment_requests.model import (
+    PAID,
+    ClosedBy,
+    PaymentRequest,
+    Report,
+    ReportedRequest,
+    RequestStatus,
+    hash_token,
+)
+from bot.payment_requests.tables import IS_CLOSED, IS_SHARED, payment_request_reports, payment_requests
 from bot.settlement import json_values as nested
 
 NAMES: Final = tuple(field.name for field in fields(PaymentRequest))
@@ -60,10 +67,10 @@ class PaymentRequestRepository(Repository[PaymentRequest]):
         """Return the request that a draft has become, or None."""
         return await self._get(select(payment_requests).where(_requests.draft_id == draft_id))
 
-    async def of_user(self, user_id: int, *, limit: int = 100, offset: int = 0) -> tuple[PaymentRequest, ...]:
+    async def of_user(self, user_id: int, *, limit: int = 100) -> tuple[PaymentRequest, ...]:
         """Return the readable requests of a user, the newest first."""
         of_user = select(payment_requests).where(_requests.user_id == user_id)
-        return await self._find(of_user.order_by(_requests.created_at.desc(), _requests.id).limit(limit).offset(offset))
+        return await self._find(of_user.order_by(_requests.created_at.desc(), _requests.id).limit(limit))
 
     async def count_in_progress(self, user_id: int) -> int:
         """Return how many paid orders from a user's links haven't ended."""
@@ -103,22 +110,22 @@ class PaymentRequestRepository(Repository[PaymentRequest]):
         all_open = update(payment_requests).where(_requests.user_id == user_id, ~IS_CLOSED)
         return await self._change(all_open, _closed(by, at))
 
-    async def delete_of_user(self, user_id: int) -> None:
-        """Delete the requests of a user, the reports about them, and the user's own reports."""
-        reports = delete(payment_request_reports)
-        await self._change(reports.where(_reports.request_id.in_(ids_of_user(user_id))))
-        await self._change(reports.where(_reports.user_id == user_id))
-        await self._change(delete(payment_requests).where(_requests.user_id == user_id))
+    async def save_shared(self, request: PaymentRequest) -> None:
+        """Save in which messages a request was shared."""
+        shared = self._seal(request)["shared"]
+        await self._change(update(payment_requests).where(_requests.id == request.id).values(shared=shared))
+
+    async def shared_of_user(self, user_id: int) -> tuple[PaymentRequest, ...]:
+        """Return the readable requests of a user that were shared."""
+        return await self._find(select(payment_requests).where(IS_SHARED, _requests.user_id == user_id))
+
+    async def shared_until(self, after: datetime, until: datetime) -> tuple[PaymentRequest, ...]:
+        """Return the readable requests that were shared and whose time has ended within this one."""
+        return await self._find(select(payment_requests).where(IS_SHARED, _requests.ends_at.between(after, until)))
 
     async def record_use(self, request_id: str, at: datetime) -> None:
         """Save that an order was made from a request's link, so that it isn't deleted for lack of use."""
         await self._change(update(payment_requests).where(_requests.id == request_id).values(used_at=at))
-
-    async def delete_unused(self, before: datetime, limit: int) -> int:
-        """Delete requests that were last used before, with the reports about them. Return how many requests."""
-        unused = select(_requests.id).where(_requests.used_at < before).order_by(_requests.used_at).limit(limit)
-        await self._change(delete(payment_request_reports).where(_reports.request_id.in_(unused)))
-        return await self._change(delete(payment_requests).where(_requests.id.in_(unused)))
 
     def _to_row(self, value: PaymentRequest) -> dict[str, Any]:
         row: dict[str, Any] = {name: getattr(value, name) for name in NAMES}
@@ -126,6 +133,7 @@ class PaymentRequestRepository(Repository[PaymentRequest]):
         row["method"] = nested.from_method(value.method)
         row["status"] = str(value.status)
         row["closed_by"] = None if value.closed_by is None else str(value.closed_by)
+        row["shared"] = None if value.shared is None else " ".join(value.shared)
         row["terms_seal"] = None if value.status is RequestStatus.CLOSED else _terms(value)
         return row
 
@@ -135,6 +143,7 @@ class PaymentRequestRepository(Repository[PaymentRequest]):
         known["method"] = nested.to_method(known["method"])
         known["status"] = RequestStatus(known["status"])
         known["closed_by"] = None if known["closed_by"] is None else ClosedBy(known["closed_by"])
+        known["shared"] = None if known["shared"] is None else tuple(known["shared"].split())
         sealed = known.pop("terms_seal")
         request = PaymentRequest(**known)
         if request.status is not RequestStatus.CLOSED and sealed != _terms(request):
@@ -171,15 +180,16 @@ class ReportRepository(Repository[Report]):
         """Return how many reports about a user's requests there are since an operator has looked."""
         return await self._count(_reports.request_id.in_(ids_of_user(user_id)), _reports.is_seen.is_(false()))
 
+    async def count_unseen_requests(self) -> int:
+        """Return how many of the reported requests no operator has looked at since."""
+        ids = select(func.count(func.distinct(_reports.request_id)))
+        unseen = ids.join(payment_requests, _requests.id == _reports.request_id).where(_reports.is_seen.is_(false()))
+        return int(await self._connection.scalar(unseen.where(~IS_CLOSED | _IS_OF_PAYER)) or 0)
+
     async def mark_seen(self, user_id: int) -> None:
         """Save that an operator has looked at the reports about a user's requests."""
         about_user = update(payment_request_reports).where(_reports.request_id.in_(ids_of_user(user_id)))
         await self._change(about_user.values(is_seen=True))
-
-    async def has_any(self, user_id: int) -> bool:
-        """Return whether the user has reported a request."""
-        of_user = select(_reports.id).where(_reports.user_id == user_id).limit(1)
-        return await self._connection.scalar(of_user) is not None
 
     async def reported(self, *, limit: int) -> tuple[ReportedRequest, ...]:
         """Return the readable requests that were reported, the last reported first.
@@ -202,11 +212,6 @@ class ReportRepository(Repository[Report]):
                 if request := await requests.get(row["request_id"]):
                     read.append(ReportedRequest(request=request, reports=row["reports"], last_at=row["last_at"]))
         return tuple(read)
-
-    async def delete_old(self, before: datetime, limit: int) -> int:
-        """Delete reports from before then, and return how many."""
-        old = select(_reports.id).where(_reports.at < before).order_by(_reports.at).limit(limit)
-        return await self._change(delete(payment_request_reports).where(_reports.id.in_(old)))
 
 
 def _one_not_closed(request_id: str) -> Update:

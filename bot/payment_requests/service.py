@@ -1,31 +1,58 @@
-"""Make, change and close payment requests, and take payers' reports.
+"""Make, change and close payment requests, take payers' reports, and let operators act on them.
 
-A request is saved in the transaction that closes its draft, together with the notification that sends its card.
+A request is saved in the transaction that closes its draft, together with the notification that sends its card. What an
+operator looks at and closes is in the audit log, in the same transaction.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
+from itertools import chain
 from typing import Final
 
 from bot.checkout.draft import DraftStatus, OrderDraft
 from bot.checkout.flow import is_complete
 from bot.checkout.repository import DraftRepository
 from bot.core.errors import Rejection
+from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
+from bot.infra.outbox.model import format_mark
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.repository import LinkTally, OrderRepository
-from bot.payment_requests.links import new_token
-from bot.payment_requests.model import ClosedBy, PaymentRequest, RequestState, RequestStatus, new_id
-from bot.payment_requests.notifications import card_notification
-from bot.payment_requests.repository import PaymentRequestRepository
-from bot.payment_requests.rules import PaymentRequestRules
+from bot.orders.limits import DAY
+from bot.orders.placement.service import withdraw_invoices
+from bot.orders.repository import LinkTally, OrderRepository, PaymentOfLink
+from bot.payment_requests.model import (
+    MAX_SHARED,
+    PAID,
+    ClosedBy,
+    PaymentRequest,
+    PaymentRequestRules,
+    Report,
+    ReportedRequest,
+    RequestState,
+    RequestStatus,
+    new_id,
+    new_token,
+)
+from bot.payment_requests.notifications import (
+    card_notification,
+    closed_notification,
+    report_notifications,
+    shared_notifications,
+)
+from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository, ids_of_user
 from bot.payment_requests.wording import space_dots
+from bot.staff.audit import AuditTerms, name_as_written, record_audit
+from bot.staff.model import AuditAction
 from bot.users.model import User
 from bot.users.repository import UserRepository
 
-DAY: Final = timedelta(days=1)
+NEWEST: Final = 10
+"""Of payments, in the list of requests."""
+
+ENDED_SECONDS: Final = 60.0
+"""How often it is looked for links whose time has ended."""
 
 
 class TooManyRequests(Rejection):
@@ -83,6 +110,11 @@ class PaymentRequestService:
         async with self._database.reading() as tx:
             return await OrderRepository(tx).tally_links([each.id for each in requests])
 
+    async def newest_payments(self, requests: Iterable[PaymentRequest]) -> Sequence[PaymentOfLink]:
+        """Return the newest payments of these requests. Nothing is said of who paid."""
+        async with self._database.reading() as tx:
+            return await OrderRepository(tx).payments_of_links([each.id for each in requests], limit=NEWEST)
+
     async def get_own(self, user_id: int, request_id: str) -> PaymentRequest | None:
         """Return a request of a user. None if it doesn't exist, or belongs to another user."""
         async with self._database.reading() as tx:
@@ -113,8 +145,7 @@ class PaymentRequestService:
             request = await _find_own(tx, user.id, request_id)
             if request is None:
                 return None
-            await PaymentRequestRepository(tx).save(replace(request, note=note), self._clock.now())
-            return await _find_own(tx, user.id, request_id)
+            return await self._save(tx, replace(request, note=note))
 
     async def set_end(self, user: User, request_id: str, ends_at: datetime | None) -> PaymentRequest | None:
         """Set or remove the end, save `user`, and return the request. None if there is none.
@@ -130,8 +161,7 @@ class PaymentRequestService:
             await UserRepository(tx).save(user)
             if request is None:
                 return None
-            await PaymentRequestRepository(tx).save(replace(request, ends_at=ends_at), now)
-            return await _find_own(tx, user.id, request_id)
+            return await self._save(tx, replace(request, ends_at=ends_at))
 
     async def _set_status(
         self, user_id: int, request_id: str, status: RequestStatus, by: ClosedBy | None = None
@@ -140,9 +170,42 @@ class PaymentRequestService:
             request = await _find_own(tx, user_id, request_id)
             if request is None:
                 return None
-            changed = replace(request, status=status, closed_by=by)
-            await PaymentRequestRepository(tx).save(changed, self._clock.now())
-            return await _find_own(tx, user_id, request_id)
+            return await self._save(tx, replace(request, status=status, closed_by=by))
+
+    async def _save(self, tx: Transaction, changed: PaymentRequest) -> PaymentRequest | None:
+        """Save what an asker has changed, let the messages that share it follow, and return it as it is now."""
+        now = self._clock.now()
+        await PaymentRequestRepository(tx).save(changed, now)
+        await OutboxRepository(tx).add(shared_notifications([changed], now))
+        return await _find_own(tx, changed.user_id, changed.id)
+
+    async def record_shared(self, user_id: int, request_id: str, message: str) -> None:
+        """Save that a user has shared a request of theirs in a message, by Telegram's id of it."""
+        now = self._clock.now()
+        async with self._database.transaction() as tx:
+            requests = PaymentRequestRepository(tx)
+            try:
+                request = await requests.lock(request_id)
+            except RowUnreadable:
+                return  # it is recorded for the monitor
+            if request is None or request.user_id != user_id or message in (request.shared or ()):
+                return
+            shared = replace(request, shared=(*(request.shared or ()), message)[-MAX_SHARED:])
+            await requests.save_shared(shared)
+            if not request.is_payable(now):  # it has changed since Telegram had the answer
+                await OutboxRepository(tx).add(shared_notifications([shared], now))
+
+    async def follow_ended(self) -> float:
+        """Let the messages follow that share links whose time has ended. Return the seconds until the next look."""
+        now = self._clock.now()
+        async with self._database.reading() as tx:
+            ended = await PaymentRequestRepository(tx).shared_until(now - DAY, now)
+        # Once for each end: what was added before isn't added again.
+        queued = [shared_notifications([each], now, format_mark("end", each.ends_at)) for each in ended]
+        if any(queued):
+            async with self._database.transaction() as tx:
+                await OutboxRepository(tx).add(list(chain.from_iterable(queued)))
+        return ENDED_SECONDS
 
     async def _check_new(self, tx: Transaction, user_id: int) -> None:
         """Raise if the user has the maximum of open requests, or made too many today."""
@@ -183,3 +246,90 @@ def _request_of(draft: OrderDraft, now: datetime) -> PaymentRequest | None:
         created_at=now,
         used_at=now,
     )
+
+
+_ALL_OF_USER: Final = "all_of_user"
+"""The detail of an entry about closing all requests of the asker."""
+
+AUDIT_TERMS: Final = AuditTerms(subjects={"payment_request": name_as_written}, details=frozenset({_ALL_OF_USER}))
+
+
+MAX_LISTED: Final = 20
+MOST_A_DAY: Final = 5
+"""Reports of a payer. A report of a request that the payer has paid is always taken."""
+
+
+class ReportService:
+    """Take reports of payers, and let operators act on them."""
+
+    def __init__(self, infra: Infra, rules: PaymentRequestRules) -> None:
+        self._database = infra.database
+        self._clock = infra.clock
+        self._rules = rules
+
+    async def report(self, user_id: int, request_id: str, reason: str) -> None:
+        """Save a payer's report, and notify operators. A second tap adds nothing, unless the payer has paid since.
+
+        Operators get one message about an asker until one of them has looked, and one about each reporter who has paid.
+
+        Raises:
+            Rejection: `payment_requests.report.own`. For a payer who hasn't paid, `payment_requests.report.too_many`
+                (`most`).
+        """
+        now = self._clock.now()
+        async with self._database.transaction() as tx:
+            request, reports = await PaymentRequestRepository(tx).get(request_id), ReportRepository(tx)
+            if request is None:
+                return
+            if request.user_id == user_id:
+                raise Rejection("payment_requests.report.own")
+            has_paid = await OrderRepository(tx).has_paid_from(request_id, user_id)
+            why = f"{PAID}{reason}" if has_paid else reason
+            if not await reports.add(Report(request_id=request_id, user_id=user_id, at=now, reason=why)):
+                return
+            if not has_paid and await reports.count_by(user_id, now - DAY) > MOST_A_DAY:
+                raise Rejection("payment_requests.report.too_many", most=MOST_A_DAY)
+            if has_paid or await reports.count_unseen(request.user_id) == 1:
+                await OutboxRepository(tx).add(report_notifications(request, self._rules.operator_ids, now))
+
+    async def list_reported(self) -> tuple[ReportedRequest, ...]:
+        """Return the reported requests for `/reports`, the last reported first."""
+        async with self._database.reading() as tx:
+            return await ReportRepository(tx).reported(limit=MAX_LISTED)
+
+    async def look(self, operator_id: int, request_id: str) -> tuple[PaymentRequest, Mapping[str, int]] | None:
+        """Return a request, and how often it was reported for which reason. Record the look. None if it is gone."""
+        async with self._database.transaction() as tx:
+            request = await PaymentRequestRepository(tx).get(request_id)
+            if request is None:
+                return None
+            subject, now = f"payment_request:{request.id}", self._clock.now()
+            await record_audit(tx, operator_id, AuditAction.LOOKED, subject, now, user_id=request.user_id)
+            await ReportRepository(tx).mark_seen(request.user_id)
+            return request, await ReportRepository(tx).count(request_id)
+
+    async def close(self, operator_id: int, request_id: str, *, is_all: bool = False) -> int | None:
+        """Close a request for good, or all of its asker's. Remove their unpaid invoices, and notify the asker.
+
+        Return how many were open, or None if the request is gone.
+        """
+        now = self._clock.now()
+        async with self._database.transaction() as tx:
+            requests = PaymentRequestRepository(tx)
+            user_id = await requests.user_of(request_id)
+            if user_id is None:
+                return None
+            if is_all:
+                closed = await requests.close_all(user_id, ClosedBy.OPERATOR, now)
+            else:
+                closed = int(await requests.close(request_id, ClosedBy.OPERATOR, now))
+            only = None if is_all else request_id
+            withdrawn = await withdraw_invoices(tx, ids_of_user(user_id), now, only=only)
+            if closed or withdrawn:
+                subject, detail = f"payment_request:{request_id}", _ALL_OF_USER if is_all else ""
+                await record_audit(tx, operator_id, AuditAction.CLOSED, subject, now, user_id=user_id, detail=detail)
+            if closed:
+                shared = [each for each in await requests.shared_of_user(user_id) if is_all or each.id == request_id]
+                message = closed_notification(request_id, user_id, now, is_all=is_all)
+                await OutboxRepository(tx).add([message, *shared_notifications(shared, now)])
+        return closed

@@ -2,17 +2,29 @@
 
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Table, Text
 
-from bot.infra.db.columns import SEALED, USER, BigId, Instant, Json, constant, digest, not_exported
-from bot.infra.db.metadata import metadata
+from bot.infra.db.columns import (
+    INTERNAL,
+    OWNER,
+    SEALED,
+    BigId,
+    Instant,
+    Json,
+    constant,
+    digest,
+    metadata,
+    not_exported,
+    partial_index,
+    pruned,
+)
 from bot.payment_requests.model import RequestStatus
 
 payment_requests = Table(
     "payment_requests",
     metadata,
-    Column("id", Text, primary_key=True),
-    Column("user_id", BigInteger, nullable=False, info=USER),
+    Column("id", Text, primary_key=True, info=INTERNAL),
+    Column("user_id", BigInteger, nullable=False, info=OWNER),
     # Links are searched by a hash, so that who reads the table can't open one.
-    Column("token_hash", Text, nullable=False),
+    Column("token_hash", Text, nullable=False, info=INTERNAL),
     Column("token", Text, nullable=False, info=SEALED),
     Column("method", Json, nullable=False),
     Column("number", Text, nullable=False, info=SEALED),
@@ -23,9 +35,11 @@ payment_requests = Table(
     Column("ends_at", Instant),
     Column("status", Text, nullable=False),
     Column("closed_by", Text),
-    Column("draft_id", Text, nullable=False),
+    Column("draft_id", Text, nullable=False, info=INTERNAL),
     Column("created_at", Instant, nullable=False),
-    Column("used_at", Instant, nullable=False),
+    Column("used_at", Instant, nullable=False, info=pruned()),
+    # Telegram's ids of the messages in which it was shared. NULL: Telegram has never told of one.
+    Column("shared", Text, info={**SEALED, **INTERNAL}),
     # What payers confirm and where their rupiah go: none of it can be exchanged for that of another row.
     Column(
         "payout_seal",
@@ -43,14 +57,16 @@ payment_requests = Table(
     Index(None, "used_at"),
 )
 IS_CLOSED = payment_requests.c.status == constant(RequestStatus.CLOSED)
+IS_SHARED = payment_requests.c.shared.is_not(None)
+partial_index("ix_payment_requests_shared", payment_requests.c.ends_at, where=IS_SHARED)
 
 payment_request_reports = Table(
     "payment_request_reports",
     metadata,
     Column("id", BigId, primary_key=True),
     Column("request_id", Text, ForeignKey("payment_requests.id", ondelete="CASCADE"), nullable=False),
-    Column("user_id", BigInteger, nullable=False, info=USER),
-    Column("at", Instant, nullable=False),
+    Column("user_id", BigInteger, nullable=False, info=OWNER),
+    Column("at", Instant, nullable=False, info=pruned()),
     Column("reason", Text, nullable=False),
     # Whether an operator has looked since.
     Column("is_seen", Boolean, nullable=False),

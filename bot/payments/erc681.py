@@ -121,14 +121,9 @@ def transfer_uri(token: Token, to_address: str, sats: int) -> str:
     return f"ethereum:{token.contract}@{token.chain.id}/transfer?address={to_address}&uint256={units}"
 
 
-def format_token_amount(token: Token, sats: int) -> str:
-    """Write the exact amount of tokens for a payer to type: 29412 sats are "0.00029412".
-
-    Raises:
-        DepositCheckError: the amount is out of range.
-    """
-    text = f"{Decimal(units_for_sats(token, sats)).scaleb(-token.decimals):f}"
-    return text.rstrip("0").rstrip(".")
+def format_token_amount(sats: int) -> str:
+    """Write the exact amount of tokens for a payer to type: 29412 sats are "0.00029412" of every token."""
+    return f"{Decimal(sats).scaleb(-SAT_DECIMALS):f}".rstrip("0").rstrip(".")
 
 
 def add_checksum(address: str) -> str:

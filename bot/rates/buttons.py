@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from bot.infra.telegram.ui.callbacks import Callback, Pattern
-from bot.rates.history import ChartPeriod
+from bot.rates.model import ChartPeriod
 
 
 class SubscriptionAction(StrEnum):

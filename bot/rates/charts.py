@@ -8,9 +8,9 @@ from typing import Final, TypeVar
 from bot.core.zones import PRESUMED
 from bot.infra.drawing.off_loop import render_chart_off_loop
 from bot.infra.i18n import Translator
-from bot.rates.history import Chart, ChartPeriod, RateHistory
-from bot.rates.quote_service import QuoteService
-from bot.rates.screens import chart as rate_chart
+from bot.rates import screens
+from bot.rates.model import Chart, ChartPeriod, RateHistory
+from bot.rates.service import QuoteService
 from bot.settlement.model import Quote
 
 K = TypeVar("K")
@@ -44,7 +44,7 @@ class Charts:
         if history is None:
             history = await self._quotes.history(period, quote)
             _keep(self._histories, (quote, period), history, len(ChartPeriod))
-        return Chart(await render_chart_off_loop(rate_chart.make_chart_facts(t, history, quote, zone)), history)
+        return Chart(await render_chart_off_loop(screens.make_chart_facts(t, history, quote, zone)), history)
 
 
 def _keep(kept: OrderedDict[K, V], key: K, value: V, most: int) -> None:

@@ -4,14 +4,10 @@ from bot.infra.feature import Feature, Infra, Worker
 from bot.infra.workers import Wakeup
 from bot.rates import notifications
 from bot.rates.charts import Charts
-from bot.rates.handlers import RateHandlers
-from bot.rates.quote_service import QuoteService
-from bot.rates.scheduler import RateScheduler
-from bot.rates.screens.subscription import SECTION
-from bot.rates.subscription_handlers import SubscriptionHandlers
-from bot.rates.subscription_service import SubscriptionService, end_subscription
+from bot.rates.handlers import RateHandlers, SubscriptionHandlers
+from bot.rates.service import QuoteService, SubscriptionService
 from bot.rates.user_data import USER_DATA
-from bot.rates.workers import QuoteRecorder, SubscriptionWorker
+from bot.rates.workers import QuoteRecorder, RateScheduler, SubscriptionWorker
 from bot.settlement.access import SettlementAccess
 
 
@@ -26,8 +22,8 @@ class Rates:
         recorded = Wakeup()
         self.quotes = QuoteService(database, access.settlement, clock, on_recorded=recorded)
         self.charts = Charts(self.quotes)
-        subscriptions = SubscriptionService(database, clock)
-        rates = RateHandlers(catalogue=catalogue, charts=self.charts, subscriptions=subscriptions)
+        self.subscriptions = subscriptions = SubscriptionService(database, clock)
+        self.handlers = RateHandlers(catalogue=catalogue, charts=self.charts, subscriptions=subscriptions)
         subscription_handlers = SubscriptionHandlers(
             database=database, catalogue=catalogue, subscriptions=subscriptions
         )
@@ -35,12 +31,8 @@ class Rates:
         self.feature = Feature(
             name="rates",
             user_data=USER_DATA,
-            settings_sections=(SECTION,),
-            on_zone_changed=(subscriptions.move_daily_quote,),
-            on_blocked=(end_subscription,),
-            routes=(rates.routes(), subscription_handlers.routes()),
+            routes=(self.handlers.routes(), subscription_handlers.routes()),
             answers=subscription_handlers.answers(),
-            on_chat_unreachable=(end_subscription,),
             renderers=(notifications.RENDERERS,),
             workers=(
                 Worker("subscriptions", SubscriptionWorker(scheduler).tick, recorded),

@@ -9,9 +9,9 @@ from typing import Final
 from bot.core.time_of_day import is_quiet
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Queue, Sent, format_subject
 from bot.infra.outbox.rendering import delivery_outcome
+from bot.rates import screens
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import SubscriptionRepository
-from bot.rates.screens import notifications as screens
 from bot.settlement.model import Quote
 from bot.users.readers import RenderContext, Renderer
 
@@ -41,38 +41,25 @@ class PriceReached:
 
 
 class RateNotification(NotificationKind):
-    """Notifications about the rate."""
+    """Notifications about the rate. Messages about money in the same chat don't wait for these."""
 
-    DAILY_QUOTE = "daily_quote", DailyQuote
-    PRICE_ALERT = "rate_alert", PriceReached
+    DAILY_QUOTE = "daily_quote", DailyQuote, Queue.BULK
+    PRICE_ALERT = "rate_alert", PriceReached, Queue.BULK
 
 
 def daily_quote(user_id: int, due_at: datetime, payload: DailyQuote, now: datetime) -> Notification[DailyQuote]:
     """Return the notification of a daily quote that was due at `due_at`."""
-    return Notification(
-        chat_id=user_id,
-        subject=RATE_SUBJECT + format_subject("daily", due_at.isoformat()),
-        kind=RateNotification.DAILY_QUOTE,
-        queue=Queue.BULK,  # messages about money in the same chat don't wait for these
-        payload=payload,
-        due_at=now,
-        created_at=now,
-    )
+    subject = RATE_SUBJECT + format_subject("daily", due_at.isoformat())
+    return RateNotification.DAILY_QUOTE.create(user_id, subject, payload, now)
 
 
 def price_alert(
     alert: RateAlert, quote: Quote, cooldown_until: datetime | None, now: datetime
 ) -> Notification[PriceReached]:
     """Return the notification of an alert that `quote` met."""
-    return Notification(
-        chat_id=alert.user_id,
-        subject=RATE_SUBJECT + format_subject("alert", alert.id, quote.fetched_at.isoformat()),
-        kind=RateNotification.PRICE_ALERT,
-        queue=Queue.BULK,
-        payload=PriceReached(quote, alert.is_above, alert.threshold, cooldown_until),
-        due_at=now,
-        created_at=now,
-    )
+    subject = RATE_SUBJECT + format_subject("alert", alert.id, quote.fetched_at.isoformat())
+    payload = PriceReached(quote, alert.is_above, alert.threshold, cooldown_until)
+    return RateNotification.PRICE_ALERT.create(alert.user_id, subject, payload, now)
 
 
 async def render_daily(notification: Notification[DailyQuote], context: RenderContext) -> DeliveryOutcome:
@@ -84,7 +71,11 @@ async def render_daily(notification: Notification[DailyQuote], context: RenderCo
     screen = screens.show_daily_quote(context.t, notification.payload.quote, notification.payload.change, context.zone)
     return delivery_outcome(
         await context.messenger.send_text(
-            notification.chat_id, screen.text, screen.keyboard, priority="bulk", silent=_is_quiet(context, subscription)
+            notification.chat_id,
+            screen.text,
+            screen.keyboard,
+            priority="bulk",
+            silent=is_quiet_for(context, subscription),
         )
     )
 
@@ -103,7 +94,7 @@ async def render_alert(notification: Notification[PriceReached], context: Render
         is_above=reached.is_above,
         cooldown_until=reached.cooldown_until,
     )
-    return await context.send_text(notification, screen, priority="bulk", silent=_is_quiet(context, subscription))
+    return await context.send_text(notification, screen, priority="bulk", silent=is_quiet_for(context, subscription))
 
 
 async def _subscription(context: RenderContext) -> Subscription | None:
@@ -115,7 +106,8 @@ async def _subscription(context: RenderContext) -> Subscription | None:
         return await SubscriptionRepository(tx).get(user.id)
 
 
-def _is_quiet(context: RenderContext, subscription: Subscription) -> bool:
+def is_quiet_for(context: RenderContext, subscription: Subscription) -> bool:
+    """Return whether the reader has quiet hours now."""
     return is_quiet(context.now, context.zone, subscription.quiet_from, subscription.quiet_until)
 
 

@@ -1,19 +1,14 @@
 """Read and write recorded quotes, subscriptions and alerts."""
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, or_, select, update
 
-from bot.core.time_of_day import is_quiet
-from bot.core.zones import zone_of
-from bot.infra.db import upsert
-from bot.infra.db.repository import Repository
+from bot.infra.db.repository import Repository, once
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.tables import HAS_DAILY, quotes, rate_alerts, subscriptions
 from bot.settlement.model import Quote
-from bot.users.tables import users
 
 
 class QuoteRepository(Repository[Quote]):
@@ -49,7 +44,8 @@ class SubscriptionRepository(Repository[Subscription]):
 
     async def get(self, user_id: int) -> Subscription | None:
         """Return the subscription of a user, or None."""
-        return await self._get(select(subscriptions).where(subscriptions.c.user_id == user_id))
+        of_user = once(lambda: select(subscriptions).where(subscriptions.c.user_id == bindparam("user")))
+        return await self._get(of_user, {"user": user_id})
 
     async def save(self, subscription: Subscription) -> None:
         """Insert or replace a subscription."""
@@ -66,19 +62,6 @@ class SubscriptionRepository(Repository[Subscription]):
     async def count(self) -> int:
         """Return the number of subscribers."""
         return await self._count()
-
-    async def find_quiet(self, user_ids: Collection[int], now: datetime) -> frozenset[int]:
-        """Return which of these users have quiet hours now, in their own time zones."""
-        quiet = set[int]()
-        hours = (
-            select(subscriptions.c.user_id, users.c.time_zone, subscriptions.c.quiet_from, subscriptions.c.quiet_until)
-            .join_from(subscriptions, users, users.c.id == subscriptions.c.user_id)
-            .where(subscriptions.c.quiet_from.is_not(None))
-        )
-        for these in upsert.split_into_batches(user_ids):
-            found = await self._connection.execute(hours.where(subscriptions.c.user_id.in_(these)))
-            quiet.update(user_id for user_id, zone, start, end in found if is_quiet(now, zone_of(zone), start, end))
-        return frozenset(quiet)
 
     async def find_due(self, now: datetime, limit: int = 500) -> tuple[Subscription, ...]:
         """Return the subscriptions whose daily quote is due, the earliest first."""

@@ -2,8 +2,7 @@
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, Text
 
-from bot.infra.db.columns import USER, BigId, ExactDecimal, Instant, partial_index
-from bot.infra.db.metadata import metadata
+from bot.infra.db.columns import INTERNAL, OWNER, BigId, ExactDecimal, Instant, metadata, partial_index
 
 quotes = Table(
     "quotes",
@@ -24,7 +23,7 @@ subscriptions = Table(
         ForeignKey("users.id", ondelete="CASCADE"),
         primary_key=True,
         autoincrement=False,
-        info=USER,
+        info=OWNER,
     ),
     Column("subscribed_at", Instant, nullable=False),
     Column("daily_minute", Integer),
@@ -38,8 +37,8 @@ partial_index("ix_subscriptions_next_daily_at", subscriptions.c.next_daily_at, w
 rate_alerts = Table(
     "rate_alerts",
     metadata,
-    Column("id", Text, primary_key=True),
-    Column("user_id", BigId, ForeignKey("users.id", ondelete="CASCADE"), nullable=False, info=USER),
+    Column("id", Text, primary_key=True, info=INTERNAL),
+    Column("user_id", BigId, ForeignKey("users.id", ondelete="CASCADE"), nullable=False, info=OWNER),
     Column("is_above", Boolean, nullable=False),
     Column("threshold", ExactDecimal, nullable=False),
     Column("cooldown_seconds", Integer),

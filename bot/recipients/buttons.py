@@ -13,6 +13,7 @@ class RecipientAction(StrEnum):
     PAGE = "page"
     SEND = "send"
     ASK = "ask"
+    REMIND = "remind"
     SAVE = "save"
     EDIT_NAME = "name"
     REMOVE_NAME = "unname"

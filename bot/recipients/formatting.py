@@ -1,10 +1,10 @@
 """Format payout methods, account numbers and saved recipients for messages and buttons."""
 
 from bot.core.text import plain
-from bot.infra.telegram.ui.formatting import clip
+from bot.infra.telegram.ui.reader import clip
 from bot.recipients.banks import display_name
-from bot.recipients.matching import mask_number
 from bot.recipients.model import SavedRecipient, recipient_title
+from bot.recipients.numbers import mask_number
 from bot.settlement.model import BANK, EWALLET, PayoutMethod
 
 MAX_LISTED_NAME = 120

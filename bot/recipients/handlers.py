@@ -4,13 +4,12 @@ A button carries the recipient's id, which can't be guessed. It works only for t
 stays open.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from bot.core.errors import Rejection
-from bot.infra.hooks import ButtonAction
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.router import Menu, Routes
+from bot.infra.telegram.ui.routes import Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.recipients import screens as recipients
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
@@ -23,13 +22,17 @@ from bot.users.session import Session
 NAME: Final = "recipient_name"
 HOLDER: Final = "recipient_holder"
 
+ActOnRecipient = Callable[[Session, SavedRecipient], Awaitable[object]]
+"""Does what a button of a saved recipient says."""
+
 
 class RecipientHandlers:
     """Show saved recipients, and let users name, correct and delete theirs."""
 
-    def __init__(self, *, service: RecipientService) -> None:
+    def __init__(self, *, service: RecipientService, can_ask: bool) -> None:
         self._service = service
-        self._actions: dict[RecipientAction, ButtonAction[Session, SavedRecipient]] = {
+        self._can_ask = can_ask
+        self.actions: Mapping[RecipientAction, ActOnRecipient] = {
             RecipientAction.PAGE: self._show,
             RecipientAction.SAVE: self._save,
             RecipientAction.EDIT_NAME: self._ask_name,
@@ -39,23 +42,18 @@ class RecipientHandlers:
             RecipientAction.DELETE: self._confirm_deletion,
             RecipientAction.CONFIRM_DELETION: self._delete,
         }
+        """The actions that this package does. Packages above do the others (`home/handlers.py`)."""
 
     def routes(self) -> Routes[Session]:
-        """Return the command and the buttons."""
+        """Return the command and the buttons of the list."""
         routes = Routes[Session]()
         routes.add_command("recipients", self.show_recipients, menu={Menu.EVERYONE: 20})
         routes.add_button(RecipientsButton, self.recipients_button)
-        routes.add_button(RecipientButton, self.recipient_button, belongs_to="recipient")
         return routes
 
     def answers(self) -> Mapping[str, questions.AnswerHandler]:
         """Return the handler of the typed answer to each question."""
         return {NAME: questions.accept_text(self.name_typed), HOLDER: questions.accept_text(self.holder_typed)}
-
-    @property
-    def actions(self) -> frozenset[RecipientAction]:
-        """The actions that this package does. Features above declare the others (`Feature.recipient_actions`)."""
-        return frozenset(self._actions)
 
     async def show_recipients(self, session: Session, _: str) -> None:
         """Show the first page of the list."""
@@ -67,24 +65,17 @@ class RecipientHandlers:
         await session.acknowledge()
         await self._list(session, button.page)
 
-    async def recipient_button(self, session: Session, button: RecipientButton) -> None:
-        """Do the action of a recipient's button, if the recipient is this user's."""
+    async def recipient_button(self, session: Session, button: RecipientButton, act: ActOnRecipient | None) -> None:
+        """Do the action of a recipient's button, if the recipient is this user's. A missing one is switched off."""
         recipient = await self._service.get(session.user.id, button.recipient_id)
         if recipient is None:
             await self._explain_gone(session)
             return
-        act = self._find_action(session, button.action)
-        if act is None:  # of a feature that is switched off
+        if act is None:
             await session.explain("users.stale.button")
             return
         await session.acknowledge()
         await act(session, recipient)
-
-    def _find_action(self, session: Session, action: RecipientAction) -> ButtonAction[Session, SavedRecipient] | None:
-        for feature in session.infra.features:
-            if action in feature.recipient_actions:
-                return feature.recipient_actions[action]
-        return self._actions.get(action)
 
     async def name_typed(self, session: Session, recipient_id: str, text: str) -> None:
         """Save the typed name of a recipient. If it can't be used, say why and ask again."""
@@ -115,9 +106,8 @@ class RecipientHandlers:
         await session.show(session.with_resume(recipients.show_list(session.t, known, page)))
 
     async def _show(self, session: Session, recipient: SavedRecipient) -> None:
-        makers = (make for feature in session.infra.features for make in feature.recipient_buttons)
-        more = [make(session.t, recipient) for make in makers]
-        await session.show(session.with_resume(recipients.show_recipient(session.t, recipient, session.now, more)))
+        screen = recipients.show_recipient(session.t, recipient, session.now, can_ask=self._can_ask)
+        await session.show(session.with_resume(screen))
 
     async def _explain_gone(self, session: Session) -> None:
         """Say that a recipient doesn't exist. Another user's recipient gets the same answer, so it stays secret."""

@@ -1,13 +1,11 @@
 """Read and write saved recipients."""
 
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, delete, select
 
-from bot.infra.db.repository import Repository
-from bot.infra.db.statements import once
+from bot.infra.db.repository import Repository, once
 from bot.recipients.model import SavedRecipient
 from bot.recipients.tables import recipients
 from bot.settlement import json_values as nested
@@ -22,7 +20,7 @@ class RecipientRepository(Repository[SavedRecipient]):
         """Return the recipient with this id, of any user, or None."""
         return await self._get(select(recipients).where(recipients.c.id == recipient_id))
 
-    async def find_by_user(self, user_id: int, *, limit: int = 100, offset: int = 0) -> tuple[SavedRecipient, ...]:
+    async def find_by_user(self, user_id: int, *, limit: int = 100) -> tuple[SavedRecipient, ...]:
         """Return the recipients of a user, the last used first."""
         of_user = once(
             lambda: (
@@ -30,10 +28,9 @@ class RecipientRepository(Repository[SavedRecipient]):
                 .where(recipients.c.user_id == bindparam("user"))
                 .order_by(recipients.c.last_used_at.desc(), recipients.c.id)
                 .limit(bindparam("limit"))
-                .offset(bindparam("offset"))
             )
         )
-        return await self._find(of_user, {"user": user_id, "limit": limit, "offset": offset})
+        return await self._find(of_user, {"user": user_id, "limit": limit})
 
     async def save(self, recipient: SavedRecipient) -> None:
         """Insert or replace a recipient."""
@@ -42,10 +39,6 @@ class RecipientRepository(Repository[SavedRecipient]):
     async def delete(self, recipient_id: str) -> None:
         """Delete a recipient, if it exists."""
         await self._change(delete(recipients).where(recipients.c.id == recipient_id))
-
-    async def delete_unused(self, before: datetime) -> int:
-        """Delete recipients that were last used before then, and return how many."""
-        return await self._change(delete(recipients).where(recipients.c.last_used_at < before))
 
     def _to_row(self, value: SavedRecipient) -> dict[str, Any]:
         return {**asdict(value), "method": nested.from_method(value.method)}

@@ -1,25 +1,22 @@
 """The screens of saved recipients: the list, one recipient, and the questions for changes."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from bot.core.errors import Rejection
 from bot.core.text import plain
 from bot.infra.i18n import Html, Translator, as_html
-from bot.infra.telegram.ui.formatting import clip, quote_input
+from bot.infra.telegram.ui.reader import clip, quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
 from bot.recipients.formatting import format_destination, format_full_method, format_method, format_recipient
 from bot.recipients.model import SavedRecipient, recipient_title
 from bot.users.buttons import send_row
-from bot.users.screens.settings import SettingsSection
 
 PAGE_SIZE = 8
 MAX_LABEL_LENGTH = 40
 """Characters."""
-
-SECTION = SettingsSection(position=40, label="recipients.settings.recipients", data=RecipientsButton().pack())
 
 
 def show_list(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0) -> Screen:
@@ -32,18 +29,19 @@ def show_list(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0
     rows = tuple(
         (Button(format_recipient(each), data=RecipientButton(each.id, RecipientAction.PAGE).pack()),) for each in shown
     )
-    return Screen(t("recipients.list.ask"), (*rows, *_page_row(t, page, pages)))
+    return Screen(t("recipients.list.ask"), (*rows, *page_row(t, page, pages, lambda to: RecipientsButton(to).pack())))
 
 
-def show_recipient(t: Translator, recipient: SavedRecipient, now: datetime, more: Sequence[Button] = ()) -> Screen:
+def show_recipient(t: Translator, recipient: SavedRecipient, now: datetime, *, can_ask: bool) -> Screen:
     """Return all about one recipient. The number is shown in full, since the chat is private.
 
-    `more` are the buttons of features above.
+    `can_ask` is whether users can ask others for money to the account.
     """
     label, holder = recipient.label, recipient.holder
     rows: Keyboard = (
         (_button(t, recipient, "recipients.send", RecipientAction.SEND, "primary"),),
-        *((button,) for button in more),
+        *(((_button(t, recipient, "recipients.receive", RecipientAction.ASK),),) if can_ask else ()),
+        (_button(t, recipient, "recipients.remind", RecipientAction.REMIND),),
         (
             _button(t, recipient, "recipients.rename" if label else "recipients.name", RecipientAction.EDIT_NAME),
             _button(t, recipient, "recipients.edit_holder", RecipientAction.EDIT_HOLDER),
@@ -110,18 +108,13 @@ def clean_label(text: str) -> str | None:
     return label or None
 
 
-def _page_row(t: Translator, page: int, pages: int) -> Keyboard:
+def page_row(t: Translator, page: int, pages: int, data_of: Callable[[int], str]) -> Keyboard:
+    """Return the row that turns the pages of a list, if it has more than one. `data_of` is the data of a page."""
     if pages == 1:
         return ()
-    here = Button(f"{page + 1} / {pages}", data=RecipientsButton(page).pack())
-    before = (
-        (Button(t.plain("recipients.destination.previous"), data=RecipientsButton(page - 1).pack()),) if page else ()
-    )
-    after = (
-        (Button(t.plain("recipients.destination.next"), data=RecipientsButton(page + 1).pack()),)
-        if page < pages - 1
-        else ()
-    )
+    here = Button(f"{page + 1} / {pages}", data=data_of(page))
+    before = (Button(t.plain("recipients.destination.previous"), data=data_of(page - 1)),) if page else ()
+    after = (Button(t.plain("recipients.destination.next"), data=data_of(page + 1)),) if page < pages - 1 else ()
     return ((*before, here, *after),)
 
 

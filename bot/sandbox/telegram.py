@@ -55,6 +55,8 @@ def create_app(settings: TelegramSandboxSettings, extra_routes: Sequence[BaseRou
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        # A kill must not forget that numbers were given.
+        await box.world.journal.flush()
         work = [asyncio.create_task(keep_flushing(box.world.journal)), asyncio.create_task(keep_delivering(box))]
         try:
             yield

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from bot.infra.workers import Wakeup
 from bot.settlement.budget import Budget
 from bot.settlement.catalogue import ServiceCatalogue
+from bot.settlement.client import SettlementClient
 from bot.settlement.health import Health
-from bot.settlement.model import Settlement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettlementAccess:
     """The parts by which features ask the settlement service."""
 
-    settlement: Settlement
+    settlement: SettlementClient
     """Its calls."""
 
     catalogue: ServiceCatalogue

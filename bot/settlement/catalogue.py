@@ -6,9 +6,11 @@ from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 from bot.core.clock import Clock
-from bot.infra.log_context import shared_task_context
+from bot.infra.logging import shared_task_context
 from bot.payments.tokens import LIGHTNING, TOKENS
-from bot.settlement.model import PayoutMethod, Quote, Settlement, SettlementFailure
+from bot.settlement.client import SettlementClient
+from bot.settlement.errors import SettlementFailure
+from bot.settlement.model import PayoutMethod, Quote
 
 T = TypeVar("T")
 
@@ -60,10 +62,10 @@ class CachedValue(Generic[T]):
 class ServiceCatalogue:
     """The payout methods, the quote and the channels of the service, each cached."""
 
-    def __init__(self, settlement: Settlement, clock: Clock) -> None:
+    def __init__(self, settlement: SettlementClient, clock: Clock) -> None:
         self._methods = CachedValue(settlement.payout_methods, KEEP_METHODS, clock)
         self._quote = CachedValue(settlement.quote, KEEP_QUOTE, clock)
-        self._rails = CachedValue(settlement.deposit_channels, KEEP_RAILS, clock)
+        self._rails = CachedValue(settlement.deposit_rails, KEEP_RAILS, clock)
 
     async def methods(self, *, fresh: bool = False) -> tuple[PayoutMethod, ...]:
         """Return the live list of payout methods. Raise `SettlementFailure` if it can't be read."""
@@ -90,9 +92,9 @@ class ServiceCatalogue:
     def may_offer_tokens(self) -> bool:
         """Whether users may be able to pay with a token, as far as is known without asking the service."""
         rails = self._rails.last
-        return rails is None or any(code in rails for code in TOKENS)
+        return rails is None or any(code in rails.channels for code in TOKENS)
 
     async def channels(self) -> tuple[str, ...]:
         """Return the codes of the ways to pay: always Lightning, and the tokens that `deposit/rails` offers."""
         rails = await self._rails.get()
-        return (LIGHTNING, *(code for code in TOKENS if code in rails))
+        return (LIGHTNING, *(code for code in TOKENS if code in rails.channels))

@@ -1,16 +1,53 @@
 """The service's health: whether it accepts our key and answers, and how many payout methods it lists.
 
-`MonitoredSettlement` records each call of this process, and `operations/monitor.py` reads the result in the process
-that leads. It is kept in memory only, so after a restart nothing is known until the first calls. Whether the service
-creates orders is in the rows of the orders, because every process asks for some of them.
+`Health.record` gets each result of the client, from any part of the bot in this process. It counts them for metrics.
+`operations/monitor.py` reads the health in the process that leads. The poller notices a rejected key or an outage only
+while orders are open. Recording only changes memory, so callers get their answer before any alarm is raised, and after
+a restart nothing is known until the first calls. Whether the service creates orders is in the rows of the orders,
+because every process asks for some.
 """
 
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal
+from http import HTTPStatus
+from typing import Final
+
+from prometheus_client import Counter, Gauge, Histogram
 
 from bot.core.clock import Clock
+from bot.infra.metrics import start_at_zero
+from bot.settlement.errors import (
+    KeyRefused,
+    NeverReached,
+    NoAnswer,
+    NotUnderstood,
+    OrderNotFound,
+    Refused,
+    SettlementFailure,
+    SlowDown,
+    TooLate,
+)
+
+ROUTES: Final = ("quote", "payout_methods", "deposit_rails", "stats", "create_order", "order", "orders")
+
+REQUESTS: Final = Counter(
+    "kirim_settlement_requests",
+    "Requests to the settlement service. `unsent` never left this machine, and `unanswered` may have arrived.",
+    ["route", "result"],
+)
+start_at_zero(REQUESTS, ROUTES, ("2xx", "4xx", "429", "5xx", "unanswered", "unsent"))
+REQUEST_SECONDS: Final = Histogram(
+    "kirim_settlement_seconds",
+    "How long a request took, also if it failed.",
+    ["route"],
+    buckets=(0.05, 0.1, 0.2, 0.35, 0.5, 1, 2, 5, 10, 30),
+)
+start_at_zero(REQUEST_SECONDS, ROUTES)
+BUDGET: Final = Gauge(
+    "kirim_settlement_budget_per_second", "How many requests a second the bot sends at most now. It adapts to 429s."
+)
 
 FAILURES = 3
 """This many failures in a row are an outage, if they last for the tolerated time."""
@@ -101,10 +138,40 @@ class Health:
             self._lists.popleft()
         self._lists.append((now, count))
 
+    def record(self, route: str, result: object, seconds: float) -> None:
+        """Record one request: its route, its value or `SettlementFailure`, and how long it took."""
+        REQUESTS.labels(route, _describe(result)).inc()
+        REQUEST_SECONDS.labels(route).observe(seconds)
+        match result:
+            case KeyRefused():
+                self.record_rejected_key()
+            case SlowDown() | TooLate():
+                pass  # the service answered, but not to the question, or nothing was sent
+            case SettlementFailure() if not isinstance(result, OrderNotFound | Refused):
+                self.record_failure()
+            case _:
+                self.record_answer()
+                if isinstance(result, tuple):
+                    self.record_methods(len(result))
+
     def _record_key(self, *, is_accepted: bool) -> None:
         before, self.is_key_accepted = self.is_key_accepted, is_accepted
         if before is not is_accepted:
             self._on_change()
+
+
+def _describe(result: object) -> str:
+    match result:
+        case NeverReached():
+            return "unsent"
+        case SlowDown():
+            return "429"
+        case NoAnswer() | NotUnderstood():
+            return "unanswered"
+        case SettlementFailure():
+            return "5xx" if (result.status or 0) >= HTTPStatus.INTERNAL_SERVER_ERROR else "4xx"
+        case _:
+            return "2xx"
 
 
 def has_shrunk(before: int, now: int, percent: Decimal) -> bool:

@@ -1,72 +1,44 @@
-"""The settlement service as the bot uses it: its values, its calls, and how they can fail.
+"""The settlement service's values, as they are read from its JSON, and what its states mean.
 
-The adapter translates the client's errors into these::
-
-    SettlementFailure
-    ├── NotCreated         a POST that certainly created no order, such as one that was too late to be sent
-    │   ├── Refused        400, with the service's reason for staff
-    │   └── OutOfReach     never reached, or rate limited
-    ├── OutcomeUnknown     a POST that may have created an order: no answer, any 5xx, an unreadable answer
-    ├── KeyRefused         401: the service will reject every call
-    ├── OrderNotFound      404
-    ├── SlowDown           429, with `retry_after` seconds
-    └── ServiceDown        a read without a usable answer
+The types of the fields say how each is read (`reading`). How calls can fail is in `errors`.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal
+from enum import IntEnum
 from hashlib import blake2s
-from typing import Protocol
+from typing import Annotated, ClassVar
 
 from bot.core.money import Amount
-from bot.settlement.steps import COMPLETED, STEP_OF_STATE, OrderStep
-
-
-class SettlementFailure(Exception):
-    """A failed call to the settlement service."""
-
-
-class NotCreated(SettlementFailure):
-    """A POST that certainly created no order."""
-
-
-class Refused(NotCreated):
-    """The service refused the order. `reason` is the service's text, for staff. It must never be logged."""
-
-    def __init__(self, reason: str = "") -> None:
-        super().__init__("the service refused the order")
-        self.reason = reason
-
-
-class OutOfReach(NotCreated):
-    """The POST never reached the service, or the service rejected it before it read it."""
-
-
-class OutcomeUnknown(SettlementFailure):
-    """A POST that may have created an order. Only the list of orders shows whether it did."""
-
-
-class KeyRefused(SettlementFailure):
-    """The service rejected our API key (401)."""
-
-
-class OrderNotFound(SettlementFailure):
-    """The service doesn't have this order (404)."""
-
-
-class SlowDown(SettlementFailure):
-    """The service asked us to call less often (429)."""
-
-    def __init__(self, retry_after: float | None = None) -> None:
-        super().__init__("the service asked for fewer requests")
-        self.retry_after = retry_after
-
-
-class ServiceDown(SettlementFailure):
-    """A read without a usable answer: an outage, a time-out, or an unreadable answer."""
-
+from bot.payments.tokens import TOKENS
+from bot.settlement.reading import (
+    FROM_JSON,
+    FROM_JSON_OR_STORED,
+    AnyText,
+    Instant,
+    MaybeAmount,
+    MaybeDetail,
+    MaybeInstant,
+    MaybeInvoice,
+    MaybeRate,
+    MaybeText,
+    MaybeWord,
+    Rate,
+    State,
+    Text,
+    TextOrEmpty,
+    WholeAmount,
+    Word,
+    WordOrEmpty,
+    afterwards,
+    arranged,
+    cut,
+    named,
+    to_amount,
+    to_cap,
+    to_word,
+)
 
 BANK = "bank"
 EWALLET = "ewallet"
@@ -77,18 +49,34 @@ class PayoutMethod:
     """One destination of the live list (settlement API, 2.2).
 
     Attributes:
-        code: opaque. The service validates `code` and `name` as a pair.
+        code: opaque. The service validates `code` and `name` as a pair, which go back exactly as received.
         name: as the service spells it.
         kind: `bank`, `ewallet`, or a kind that we don't know yet. It alone decides the format of the number.
         cap: the maximum rupiah of one payout, None for no cap. 0 with `unread`, so that no order fits.
         unread: the field that can't be read, with the service's own text: its cap, or its unknown kind. Else "".
     """
 
-    code: str
-    name: str
+    code: Annotated[Text, named("bankCode")]
+    name: Annotated[Text, named("bankName")]
     kind: str
     cap: int | None = None
     unread: str = ""
+
+    __pydantic_config__: ClassVar = FROM_JSON
+
+    @arranged
+    @classmethod
+    def _arrange(cls, row: object) -> object:
+        """Without a known kind and a certain cap, no order fits."""
+        if not isinstance(row, Mapping):
+            return row
+        cap, kind, unread = to_cap(row.get("maxAmountTransfer")), to_word(row.get("kind")), ""
+        if isinstance(cap, str):
+            cap, unread = 0, f"maxAmountTransfer “{cap}”"
+        elif kind not in {BANK, EWALLET}:
+            # Nobody knows the form of its numbers.
+            cap, unread = 0, f"kind “{cut(kind)}”"
+        return {**row, "kind": kind, "cap": cap, "unread": unread}
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -108,27 +96,31 @@ QUOTE_STALE_AFTER = timedelta(minutes=10)
 class Quote:
     """The service's cached rate (settlement API, 2.1): rupiah for one bitcoin, and when it was fetched."""
 
-    btc_idr: Decimal
-    fetched_at: datetime
-    usdc_idr: Decimal | None = None
-    source: str = ""
+    btc_idr: Rate
+    fetched_at: Instant
+    usdc_idr: MaybeRate = None
+    source: TextOrEmpty = ""
+
+    __pydantic_config__: ClassVar = FROM_JSON_OR_STORED
 
     def is_stale(self, now: datetime) -> bool:
         """Return whether the rate is too old to be shown."""
         return now - self.fetched_at > QUOTE_STALE_AFTER
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Deposit:
     """Where an EVM payer sends the token (settlement API, 2.6)."""
 
-    channel: str
-    chain_id: int
-    chain_name: str
-    token_symbol: str
-    token_address: str
-    to_address: str
-    decimals: int
+    channel: Word
+    chain_id: WholeAmount
+    chain_name: TextOrEmpty = ""
+    token_symbol: TextOrEmpty = ""
+    token_address: Text
+    to_address: Text
+    decimals: WholeAmount
+
+    __pydantic_config__: ClassVar = FROM_JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,41 +144,53 @@ class ServiceRecord:
         tenant_id: whose order it is at the service.
     """
 
-    partner_redeem_id: str | None = None
-    partner_amount_idr: int | None = None
-    partner_burn_tx_hash: str | None = None
-    swap_tx_hash: str | None = None
-    ln_swap_tx_hash: str | None = None
-    ln_swap_id: str | None = None
-    ln_swap_invoice: str | None = None
-    invoice_ln_id: str | None = None
-    btc_idr_fetched_at: datetime | None = None
-    merchant_name: str | None = field(default=None, repr=False)
-    tenant_id: str | None = None
+    partner_redeem_id: MaybeDetail = None
+    partner_amount_idr: MaybeAmount = None
+    partner_burn_tx_hash: MaybeDetail = None
+    swap_tx_hash: MaybeDetail = None
+    ln_swap_tx_hash: MaybeDetail = None
+    ln_swap_id: MaybeDetail = None
+    ln_swap_invoice: MaybeInvoice = None
+    invoice_ln_id: MaybeDetail = None
+    btc_idr_fetched_at: MaybeInstant = None
+    merchant_name: MaybeDetail = field(default=None, repr=False)
+    tenant_id: MaybeDetail = None
+
+    __pydantic_config__: ClassVar = FROM_JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderReport:
-    """The service's record of one order. Missing values are None."""
+    """The service's record of one order (settlement API, 2.7). Branch on `state` only. Missing details are None.
 
-    service_id: str
-    state: str
-    sats: int | None = None
-    idr: int | None = None
-    btc_idr: Decimal | None = None
-    bolt11: str | None = None
-    channel: str | None = None
-    bank_code: str | None = None
-    bank_name: str | None = None
-    recipient: str | None = None
-    holder: str | None = field(default=None, repr=False)
-    created_at: datetime | None = None
-    updated_at: datetime | None = None
-    paid_at: datetime | None = None
-    completed_at: datetime | None = None
-    expires_at: datetime | None = None
+    States and channels are plain texts, because the service can add some. Absent and null are both None.
+    """
+
+    service_id: Annotated[Text, named("id")]
+    state: State
+    sats: Annotated[WholeAmount, named("satAmount")]
+    idr: Annotated[WholeAmount, named("idrAmount")]
+    btc_idr: MaybeRate = None
+    bolt11: Annotated[MaybeText, named("invoiceBolt11")] = None
+    channel: Annotated[MaybeWord, named("depositChannel")] = None
+    bank_code: Annotated[MaybeText, named("partnerPayoutBankCode")] = None
+    bank_name: Annotated[MaybeText, named("partnerPayoutBankName")] = None
+    recipient: Annotated[MaybeText, named("payoutRecipient")] = field(default=None, repr=False)
+    holder: Annotated[MaybeText, named("bankAccountName")] = field(default=None, repr=False)
+    created_at: MaybeInstant = None
+    updated_at: MaybeInstant = None
+    paid_at: Annotated[MaybeInstant, named("invoicePaidAt")] = None
+    completed_at: MaybeInstant = None
+    expires_at: Annotated[MaybeInstant, named("invoiceExpiresAt")] = None
     deposit: Deposit | None = None
     record: ServiceRecord = ServiceRecord()
+
+    __pydantic_config__: ClassVar = FROM_JSON
+
+    @arranged
+    @classmethod
+    def _arrange(cls, row: object) -> object:
+        return {**row, "record": row, "deposit": _deposit_of(row)} if isinstance(row, Mapping) else row
 
     @property
     def since(self) -> datetime | None:
@@ -199,43 +203,101 @@ class OrderReport:
         """Return whether the state is the one for a received payment."""
         return STEP_OF_STATE.get(self.state) is OrderStep.PAID
 
+    @property
+    def is_terminal(self) -> bool:
+        """Return whether the order can't change again (settlement API, 3). An unknown state isn't terminal."""
+        return self.state in TERMINAL_STATES
+
+
+def _deposit_of(row: Mapping[str, object]) -> Deposit | None:
+    """Return the deposit instructions of an order, or None for a Lightning order.
+
+    The record names only chain, contract and address (2.7). The rest comes from our list of tokens.
+    """
+    token = TOKENS.get(to_word(row.get("depositChannel")))
+    contract, address = row.get("depositTokenAddress"), row.get("depositToAddress")
+    if token is None or not (isinstance(contract, str) and contract and isinstance(address, str) and address):
+        return None
+    try:
+        chain_id = to_amount(row.get("depositChainId"))
+    except ValueError:
+        chain_id = 0
+    return Deposit(
+        channel=token.code,
+        chain_id=chain_id,
+        chain_name=token.chain.name,
+        token_symbol=token.symbol,
+        token_address=contract,
+        to_address=address,
+        decimals=token.decimals,
+    )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderRequest:
-    """The request to create an order (settlement API, 2.5)."""
+    """The request to create an order (settlement API, 2.5). `payout_method` is reserved by the service."""
 
     method: PayoutMethod
     number: str = field(repr=False)
     holder: str | None = field(repr=False)
     amount: Amount
     channel: str
+    payout_method: str | None = None
+
+    def body(self) -> Mapping[str, str | int]:
+        """Return the JSON object to post: the fields that are set, under the document's names.
+
+        Raises:
+            ValueError: the amount isn't a whole number above zero, or a text is empty.
+        """
+        amount = self.amount.value
+        texts = {
+            "depositChannel": self.channel,
+            "partnerBankCode": self.method.code,
+            "partnerBankName": self.method.name,
+            "recipientDetails": self.number,
+        }
+        optional = {"bankAccountName": self.holder, "payoutMethod": self.payout_method}
+        texts |= {name: text for name, text in optional.items() if text is not None}
+        if type(amount) is not int or amount <= 0 or not all(text and type(text) is str for text in texts.values()):
+            raise ValueError("the request can't be put as the service wants it")
+        return {"satAmount" if self.amount.currency == "SAT" else "idrAmount": amount, **texts}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
-    """The service's answer to an order's creation (settlement API, 2.6).
+class CreatedOrder:
+    """The service's answer to an order's creation (settlement API, 2.6): the locked amounts, and how to pay.
 
-    `state` is empty, unless the answer was lost and these values come from the order's record. `deposit_uri` is the
-    service's own URI of a deposit. The record has none.
+    `state` is usually empty, unless the answer was lost and these values come from the order's record. `deposit_uri` is
+    the service's own URI of a deposit. Never show it, because it can lack token and amount. It is compared with the
+    other parts, so it is kept as text, whatever it is. The record has none.
     """
 
-    service_id: str
-    sats: int
-    idr: int
-    btc_idr: Decimal | None
-    bolt11: str | None
-    deposit: Deposit | None
-    expires_at: datetime | None
-    state: str = ""
-    deposit_uri: str | None = None
+    service_id: Annotated[Text, named("orderId")]
+    sats: Annotated[WholeAmount, named("satAmount")]
+    idr: Annotated[WholeAmount, named("idrAmount")]
+    btc_idr: MaybeRate = None
+    bolt11: Text | None = None
+    deposit: Deposit | None = None
+    expires_at: Annotated[MaybeInstant, named("invoiceExpiresAt")] = None
+    state: TextOrEmpty = ""
+    deposit_uri: Annotated[AnyText, named("deposit", "qrValue")] = None
+    fetched_at: MaybeInstant = None
+
+    __pydantic_config__: ClassVar = FROM_JSON
 
 
 @dataclass(frozen=True, slots=True)
 class NewestOrders:
-    """The newest orders of our key, newest first, and the service's time when it listed them."""
+    """The newest orders of our key, newest first, and the service's time when it listed them.
 
-    reports: tuple[OrderReport, ...]
-    served_at: datetime | None
+    An empty list proves nothing: the service answers so while its database is down (settlement API, 4.7). `skipped` is
+    how many more orders the list had that can't be read.
+    """
+
+    reports: tuple[OrderReport, ...] = ()
+    served_at: datetime | None = None
+    skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,60 +316,104 @@ class Rail:
     """One way to deposit (2.3), under the service's name for it. Missing values are empty or None."""
 
     name: str
-    summary: str = ""
-    token: str = ""
-    chain_id: int | None = None
-    contract: str = ""
-    address: str = ""
+    label: TextOrEmpty = ""
+    summary: TextOrEmpty = ""
+    token: TextOrEmpty = ""
+    chain_id: MaybeAmount = None
+    contract: Annotated[TextOrEmpty, named("contractAddress")] = ""
+    address: Annotated[TextOrEmpty, named("safeAddress")] = ""
+    decimals: MaybeAmount = None
+    channel: Annotated[WordOrEmpty, named("depositChannel")] = ""
+
+    __pydantic_config__: ClassVar = FROM_JSON
+
+    @property
+    def is_whole_token(self) -> bool:
+        """Return whether it says all that a payer has to know of a token."""
+        texts = (self.token, self.contract, self.address, self.channel)
+        return all(texts) and self.chain_id is not None and self.decimals is not None
+
+
+SWAP_RAIL = "arbitrumUsdt"
+"""Where the service itself receives USDT (2.3). Never a deposit address for a payer."""
+
+TOKEN_RAILS = {token.rail: token.code for token in TOKENS.values()}
+RAILS = ("bitcoinOnchain", "lightning", SWAP_RAIL, *TOKEN_RAILS)
+
+
+def _without_gaps(rails: tuple[Rail, ...]) -> tuple[Rail, ...]:
+    """Leave out a token that isn't described whole. It isn't offered."""
+    return tuple(rail for rail in rails if rail.name not in TOKEN_RAILS or rail.is_whole_token)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DepositRails:
     """Deposit rails (2.3). If `is_configured` is false, only Lightning works. `error` is the service's text."""
 
-    is_configured: bool
-    rails: tuple[Rail, ...]
-    error: str = ""
+    is_configured: Annotated[bool, named("configured")]
+    rails: Annotated[tuple[Rail, ...], afterwards(_without_gaps)]
+    error: TextOrEmpty = ""
+
+    __pydantic_config__: ClassVar = FROM_JSON
+
+    @arranged
+    @classmethod
+    def _arrange(cls, value: object) -> object:
+        if not isinstance(value, Mapping):
+            return value
+        rows = {name: row for name in RAILS if isinstance(row := value.get(name), Mapping)}
+        rails = [{"summary": row.get("role"), **row, "name": name} for name, row in rows.items()]
+        return {**value, "rails": rails}
+
+    def find(self, name: str) -> Rail | None:
+        """Return the rail with the service's name for it, or None."""
+        return next((rail for rail in self.rails if rail.name == name), None)
+
+    @property
+    def channels(self) -> frozenset[str]:
+        """Return the codes of the tokens that the service offers, besides Lightning."""
+        offered = [rail.name for rail in self.rails] if self.is_configured else []
+        return frozenset(code for name, code in TOKEN_RAILS.items() if name in offered)
 
 
 MaySend = Callable[[], bool]
 """Tells whether the request for an order may still be sent. It is called directly before the first byte."""
 
 
-class Settlement(Protocol):
-    """The settlement service.
+class OrderStep(IntEnum):
+    """The step that users see. Steps are ordered, and an order never goes back to an earlier one."""
 
-    Every method can raise `SettlementFailure`. Only `place` raises `NotCreated` or `OutcomeUnknown`.
+    CREATED = 0
+    PAID = 1
+    CONVERTING = 2
+    SENDING = 3
+    SENT = 4
+
+
+STEP_OF_STATE = {
+    "IDLE": OrderStep.CREATED,
+    "NWC_CONNECTED": OrderStep.CREATED,
+    "QR_SCANNED": OrderStep.CREATED,
+    "ROUTE_SHOWN": OrderStep.CREATED,
+    "LN_INVOICE_PAID": OrderStep.PAID,
+    "LN_SWAP_PENDING": OrderStep.CONVERTING,
+    "USDT_RECEIVED": OrderStep.CONVERTING,
+    "USDC_SWAPPED": OrderStep.CONVERTING,
+    "P2PM_ORDER_PLACED": OrderStep.SENDING,
+    "P2PM_ORDER_CONFIRMED": OrderStep.SENDING,
+    "IDR_SETTLED": OrderStep.SENDING,
+    "COMPLETED": OrderStep.SENT,
+}
+"""Settlement API, section 3. `FAILED` isn't a step: an order can fail in any of them."""
+
+COMPLETED = "COMPLETED"
+FAILED = "FAILED"
+TERMINAL_STATES = frozenset({COMPLETED, FAILED})
+
+
+def step_after(known: OrderStep, state: str) -> OrderStep:
+    """Return the step of an order at step `known` after the service reported `state`.
+
+    The service can skip or repeat states, report an old one, or one that we don't know. The step never goes back.
     """
-
-    async def quote(self) -> Quote:
-        """Return the cached rate (4.1)."""
-        ...
-
-    async def payout_methods(self) -> tuple[PayoutMethod, ...]:
-        """Return the live list (4.2), in the service's order. It can be empty."""
-        ...
-
-    async def deposit_channels(self) -> frozenset[str]:
-        """Return the codes of the channels other than Lightning that `deposit/rails` (4.3) offers."""
-        ...
-
-    async def deposit_rails(self) -> DepositRails:
-        """Return the service's rails (4.3)."""
-        ...
-
-    async def platform_stats(self) -> PlatformStats:
-        """Return the service's statistics (4.4)."""
-        ...
-
-    async def place(self, request: OrderRequest, may_send: MaySend) -> Placed:
-        """Create an order (4.5) with one request, never repeated. Nothing is sent if `may_send` forbids it."""
-        ...
-
-    async def look_up(self, service_id: str) -> OrderReport:
-        """Read one order (4.6)."""
-        ...
-
-    async def newest(self, limit: int = 100) -> NewestOrders:
-        """Read the newest orders (4.7). An empty list proves nothing."""
-        ...
+    return max(known, STEP_OF_STATE.get(state, known))

@@ -6,22 +6,41 @@ repeat an alarm, and its end is always reported.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
 import structlog
 
+from bot.core.time_of_day import is_quiet
+from bot.core.zones import PRESUMED
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.outbox.model import format_subject
 from bot.infra.outbox.repository import OutboxRepository
-from bot.staff.alarm_model import ORDER_ALARMS, Alarm, AlarmKind
-from bot.staff.alarm_repository import BY_HAND, AlarmRepository
-from bot.staff.alarm_subjects import AlarmSubjects, Subjects
 from bot.staff.audit import record_audit
-from bot.staff.model import AuditAction
-from bot.staff.notifications import AlarmNotification, alarm_notifications, reminder_notifications
-from bot.staff.rules import StaffRules
+from bot.staff.model import (
+    NIGHT,
+    ORDER_ALARMS,
+    UNDONE,
+    Alarm,
+    AlarmKind,
+    AlarmSubjects,
+    AuditAction,
+    OnHandled,
+    Outcome,
+    StaffRules,
+    Subjects,
+    Urgency,
+    find_notice_time,
+)
+from bot.staff.notifications import (
+    AlarmNotification,
+    alarm_notifications,
+    reminder_notifications,
+    taken_notifications,
+)
+from bot.staff.repository import BY_HAND, OUTCOME, AlarmRepository
+from bot.users.repository import UserRepository
 
 log = structlog.get_logger(__name__)
 
@@ -56,22 +75,24 @@ class Finding:
 class AlarmService:
     """Raise alarms, remind operators of them, and clear them."""
 
-    def __init__(self, infra: Infra, rules: StaffRules) -> None:
+    def __init__(self, infra: Infra, rules: StaffRules, subjects: AlarmSubjects) -> None:
         self._database = infra.database
         self._clock = infra.clock
         self._operators = rules.operator_ids
-        self._remind_after = rules.remind_after
-        self._subjects = AlarmSubjects(infra.features)
+        self._rules = rules
+        self._subjects = subjects
         self._since: datetime | None = None
 
-    async def open(self) -> tuple[Alarm, ...]:
+    async def find_open(self) -> tuple[Alarm, ...]:
         """Return the open alarms, oldest first."""
         async with self._database.reading() as tx:
-            return await AlarmRepository(tx).open()
+            return await AlarmRepository(tx).find_open()
 
     async def begin_to_lead(self) -> None:
         """Send no reminder for a while, because this process must check the problems again first."""
         self._since = None
+        async with self._database.transaction() as tx:
+            await AlarmRepository(tx).release(self._operators)
 
     async def load_subjects(self, alarms: Iterable[Alarm]) -> Subjects:
         """Return the subjects of the alarms that one message shows."""
@@ -89,30 +110,80 @@ class AlarmService:
         )
 
     async def remind(self) -> bool:
-        """Remind operators of all open alarms if one of them is due. Return whether they were reminded."""
+        """Remind each operator of all open alarms if one of them is due. Return whether any was reminded."""
         now = self._clock.now()
         self._since = self._since or now
-        if now - self._since < REMIND_AFTER_START or not self._is_any_due(await self.open(), now):
+        if now - self._since < REMIND_AFTER_START:
             return False
+        async with self._database.reading() as tx:
+            alarms = await AlarmRepository(tx).find_open()
+            zones = {each: await _read_zone(tx, each) for each in sorted(self._operators if alarms else ())}
+        of_operators = {each: self._find_due(alarms, now, zone) for each, zone in zones.items()}
+        due = [each for each, keys in of_operators.items() if keys]
+        if not due:
+            return False
+        # What isn't due itself is due at its own time for those who aren't reminded now.
+        reminded = {key for keys in of_operators.values() for key in keys}
         async with self._database.transaction() as tx:
-            for alarm in await AlarmRepository(tx).open():
-                await AlarmRepository(tx).save(replace(alarm, reminded_at=now))
-            await OutboxRepository(tx).add(reminder_notifications(self._operators, now))
+            for alarm in await AlarmRepository(tx).find_open():
+                if len(due) == len(zones) or (alarm.kind, alarm.subject) in reminded:
+                    await AlarmRepository(tx).save(replace(alarm, reminded_at=now))
+            await OutboxRepository(tx).add(reminder_notifications(due, now))
         return True
 
-    async def resolve(self, kind: AlarmKind, subject: str, by: int) -> bool:
+    def _find_due(self, alarms: Iterable[Alarm], now: datetime, zone: tzinfo) -> list[tuple[AlarmKind, str]]:
+        """Return the alarms of which an operator in this zone is reminded now."""
+        return [(each.kind, each.subject) for each in alarms if is_due(each, now, zone, self._rules)]
+
+    async def resolve(
+        self, kind: AlarmKind, subject: str, by: int, outcome: Outcome | None, on_handled: OnHandled
+    ) -> bool:
         """Clear an alarm because an operator resolved it, and notify the other operators.
 
         Return False if no such alarm is open.
         """
         async with self._database.transaction() as tx:
             now = self._clock.now()
-            is_resolved = await clear_alarm(tx, kind, subject, now, self._operators - {by}, by=by)
+            is_resolved = await clear_alarm(tx, kind, subject, now, self._operators - {by}, by=by, outcome=outcome)
             if is_resolved:
-                known = await self._subjects.load(tx, kind, subject)
-                whom, about = known.user_id if known else 0, format_subject("alarm", kind, subject)
-                await record_audit(tx, by, AuditAction.CHANGED, about, now, user_id=whom, detail="settled")
+                await self._record_handled(tx, kind, subject, by, outcome or "settled")
+                if outcome is not None:
+                    await on_handled(tx, subject, outcome, now)
         return is_resolved
+
+    async def reopen(self, kind: AlarmKind, subject: str, by: int, on_handled: OnHandled) -> Alarm | None:
+        """Open an alarm again that an operator has resolved, and notify the other operators of it.
+
+        Return None if it is open, or ended in another way.
+        """
+        async with self._database.transaction() as tx:
+            now = self._clock.now()
+            alarm = await AlarmRepository(tx).reopen(kind, subject, now)
+            if alarm is not None:
+                notified = await list_notified(tx, alarm, self._operators - {by}, now)
+                again = alarm_notifications(notified, AlarmNotification.RAISED, alarm, now)
+                await OutboxRepository(tx).add([replace(each, mark=f"{now:%Y%m%dT%H%M%S%f}") for each in again])
+                await self._record_handled(tx, kind, subject, by, UNDONE)
+                await on_handled(tx, subject, UNDONE, now)
+        return alarm
+
+    async def _record_handled(self, tx: Transaction, kind: AlarmKind, subject: str, by: int, detail: str) -> None:
+        known, now = await self._subjects.load(tx, kind, subject), self._clock.now()
+        whom, about = known.user_id if known else 0, format_subject("alarm", kind, subject)
+        await record_audit(tx, by, AuditAction.CHANGED, about, now, user_id=whom, detail=detail)
+
+    async def take(self, by: int, kind: AlarmKind | None = None, subject: str = "") -> bool:
+        """Save that an operator is on an alarm, or on all that nobody is on, and notify the others in one message.
+
+        Return whether there was any.
+        """
+        async with self._database.transaction() as tx:
+            alarms, now = AlarmRepository(tx), self._clock.now()
+            wanted = [(kind, subject)] if kind else [(each.kind, each.subject) for each in await alarms.find_open()]
+            is_taken = any([await alarms.take(*each, by, now) for each in wanted])
+            if is_taken:
+                await OutboxRepository(tx).add(taken_notifications(self._operators - {by}, by, now))
+        return is_taken
 
     async def _record_finding(self, finding: Finding, known: Alarm | None) -> bool:
         if finding.is_wrong and known is None:
@@ -131,17 +202,28 @@ class AlarmService:
                 await AlarmRepository(tx).save(replace(known, facts=facts))
         return False
 
-    def _is_any_due(self, alarms: Iterable[Alarm], now: datetime) -> bool:
-        return any(now >= next_reminder(alarm, self._remind_after) for alarm in alarms)
-
 
 async def raise_alarm(tx: Transaction, alarm: Alarm, operator_ids: Iterable[int]) -> bool:
     """Save an alarm, and queue the message about it to operators. Return False if it is already open."""
     raised = await add_alarm(tx, alarm)
     if raised:
         kind, _ = SPECIAL_KINDS.get(alarm.kind, DEFAULT_KINDS)
-        await OutboxRepository(tx).add(alarm_notifications(operator_ids, kind, alarm, alarm.raised_at))
+        notified = await list_notified(tx, alarm, operator_ids, alarm.raised_at)
+        await OutboxRepository(tx).add(alarm_notifications(notified, kind, alarm, alarm.raised_at))
     return raised
+
+
+async def list_notified(tx: Transaction, alarm: Alarm, operator_ids: Iterable[int], now: datetime) -> list[int]:
+    """Return the operators who are notified of an alarm by now. The others are in the next morning."""
+    if alarm.kind.urgency is Urgency.AT_ONCE:
+        return list(operator_ids)
+    zones = {each: await _read_zone(tx, each) for each in operator_ids}
+    return [each for each, zone in zones.items() if find_notice_time(alarm.kind, alarm.raised_at, zone) <= now]
+
+
+async def _read_zone(tx: Transaction, operator_id: int) -> tzinfo:
+    operator = await UserRepository(tx).get_if_readable(operator_id)
+    return operator.zone if operator else PRESUMED
 
 
 async def add_alarm(tx: Transaction, alarm: Alarm) -> bool:
@@ -157,9 +239,11 @@ def _order(alarm: Alarm) -> Mapping[str, str]:
     return {"order": alarm.subject} if alarm.kind in ORDER_ALARMS else {}
 
 
-async def add_order_alarm(tx: Transaction, kind: AlarmKind, reference: str, now: datetime, **facts: object) -> None:
+async def add_order_alarm(tx: Transaction, kind: AlarmKind, reference: str, now: datetime, **facts: object) -> Alarm:
     """Save an alarm about an order, in the transaction that queues the order's own message to operators."""
-    await add_alarm(tx, Alarm(kind=kind, subject=reference, facts=facts, raised_at=now))
+    alarm = Alarm(kind=kind, subject=reference, facts=facts, raised_at=now)
+    await add_alarm(tx, alarm)
+    return alarm
 
 
 async def raise_order_alarm(
@@ -177,17 +261,18 @@ async def clear_alarm(
     operator_ids: Iterable[int],
     *,
     by: int = 0,
+    outcome: Outcome | None = None,
 ) -> bool:
     """Clear an alarm and queue the message about that to `operator_ids`. Return False if no such alarm is open.
 
-    `by` is the operator who has resolved it, if one has.
+    `by` is the operator who has resolved it, if one has, and `outcome` is how it ended, if they said so.
     """
     alarm = next(
-        (each for each in await AlarmRepository(tx).open() if (each.kind, each.subject) == (kind, subject)), None
+        (each for each in await AlarmRepository(tx).find_open() if (each.kind, each.subject) == (kind, subject)), None
     )
     if alarm is None:
         return False
-    facts = {**alarm.facts, BY_HAND: True} if by else alarm.facts
+    facts = {**alarm.facts, **({BY_HAND: True} if by else {}), **({OUTCOME: str(outcome)} if outcome else {})}
     cleared = replace(alarm, facts=facts, cleared_at=now)
     if not await AlarmRepository(tx).save(cleared):
         return False
@@ -196,16 +281,35 @@ async def clear_alarm(
     else:
         tx.on_commit.append(lambda: log.info("alarm_cleared", alarm=kind, **_order(alarm)))
     _, notification_kind = SPECIAL_KINDS.get(kind, DEFAULT_KINDS)
-    await OutboxRepository(tx).add(alarm_notifications(operator_ids, notification_kind, cleared, now, by=by))
+    notified = await list_notified(tx, alarm, operator_ids, now)
+    await OutboxRepository(tx).add(alarm_notifications(notified, notification_kind, cleared, now, by=by))
     return True
 
 
-def next_reminder(alarm: Alarm, every: timedelta) -> datetime:
+def is_due(alarm: Alarm, now: datetime, zone: tzinfo, rules: StaffRules) -> bool:
+    """Return whether an operator in this zone is reminded of an alarm: in their night, only of what is urgent.
+
+    An alarm that waited for their morning is due then, whoever was reminded of it before.
+    """
+    notified_at = find_notice_time(alarm.kind, alarm.raised_at, zone)
+    if (alarm.reminded_at or alarm.raised_at) < notified_at:
+        return notified_at <= now
+    waits = alarm.kind.urgency is not Urgency.AT_ONCE and is_quiet(now, zone, *NIGHT)
+    return not waits and now >= next_reminder(alarm, rules)
+
+
+def next_reminder(alarm: Alarm, rules: StaffRules) -> datetime:
     """Return when to remind of an alarm.
 
-    The first reminder follows after `every`. The later pauses are as long as the alarm has lasted, up to a day.
+    An urgent one that nobody is on comes again twice after `repeat_after`, and then each `remind_after`. The first
+    reminder of any other follows after that. The later pauses are as long as the alarm has lasted, up to a day.
     """
-    if alarm.reminded_at is None:
-        return alarm.raised_at + every
-    lasted = min(alarm.reminded_at - alarm.raised_at, MAX_REMINDER_PAUSE)
-    return alarm.reminded_at + max(every, lasted)
+    reminded_at = alarm.reminded_at
+    lasted = min(reminded_at - alarm.raised_at, MAX_REMINDER_PAUSE) if reminded_at else timedelta()
+    if not alarm.repeats:
+        pause = max(rules.remind_after, lasted)
+    elif lasted < 2 * rules.repeat_after:
+        pause = rules.repeat_after
+    else:
+        pause = rules.remind_after
+    return (reminded_at or alarm.raised_at) + pause

@@ -1,12 +1,13 @@
-"""The audit log: what staff did. Entries are added in the transaction of the action, and never changed.
+"""The audit log: what staff did, and how features' entries are shown.
 
-`subject` names what was viewed or changed, after its kind: `order:R2345AB`, `ticket:T-4F7K2`, `broadcast:…`. The detail
-is a fixed term or a reason that staff typed, never a user's text.
+Entries are added in the transaction of the action, and never changed. `subject` names what was viewed or changed, after
+its kind: `order:R2345AB`, `ticket:T-4F7K2`, `broadcast:…`. The detail is a fixed term or a reason that staff typed,
+never a user's text.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
@@ -14,10 +15,59 @@ from bot.core import csv
 from bot.core.clock import Clock
 from bot.core.csv import CsvFile
 from bot.core.date_ranges import Span
+from bot.core.text import plain
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.staff.model import AuditAction, AuditEntry
+from bot.infra.telegram.ui.reader import Reader, clip
+from bot.staff.model import UNDONE, AlarmKind, AuditAction, AuditEntry, Outcome
 from bot.staff.repository import AuditRepository
+
+MAX_NAME_LENGTH: Final = 60
+"""Characters of a subject's name."""
+
+SubjectName = Callable[[Reader, AuditEntry, str], str]
+"""Returns the name of an entry's subject. The last argument is the part after the subject's colon."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditTerms:
+    """What one feature writes to the audit log."""
+
+    subjects: Mapping[str, SubjectName] = field(default_factory=dict)
+    """Kind of subject (before the colon) -> function that returns the subject's name. The text is `audit.of_<kind>`."""
+
+    details: frozenset[str] = frozenset()
+    """Details that are fixed terms. All other details were typed, or are numbers or times. Their texts are
+    `audit.word_<detail>`."""
+
+    def __or__(self, other: "AuditTerms") -> "AuditTerms":
+        """Return the terms of both.
+
+        Raises:
+            ValueError: both have subjects of the same kind.
+        """
+        if twice := self.subjects.keys() & other.subjects.keys():
+            raise ValueError(f"two features have audit subjects of the kind {', '.join(sorted(twice))}")
+        return AuditTerms(subjects={**self.subjects, **other.subjects}, details=self.details | other.details)
+
+
+def name_as_written(_: Reader, __: AuditEntry, name: str) -> str:
+    """Return the part after the subject's colon."""
+    return clip(plain(name), MAX_NAME_LENGTH)
+
+
+def _name_alarm(reader: Reader, _: AuditEntry, name: str) -> str:
+    kind, _separator, subject = name.partition(":")
+    is_known = kind in set(AlarmKind)
+    kind_name = reader.t.plain(f"staff.alarm.{kind}_name") if is_known else clip(plain(kind), MAX_NAME_LENGTH)
+    return f"{kind_name} {clip(plain(subject), MAX_NAME_LENGTH)}".strip()
+
+
+STAFF_TERMS: Final = AuditTerms(
+    subjects={"alarm": _name_alarm, "trail": name_as_written},
+    details=frozenset({"settled", UNDONE, *Outcome}),
+)
+
 
 PAGE_SIZE: Final = 8
 BATCH_SIZE: Final = 500

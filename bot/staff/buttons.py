@@ -8,13 +8,20 @@ from bot.infra.telegram.ui.callbacks import Callback, Pattern
 
 
 class AlarmAction(StrEnum):
-    """What a button of an alarm does. The last three resolve the alarm and update the message with the button."""
+    """What a button of an alarm does. Most take or resolve it, and update the message with the button."""
 
     STATUS = "status"
     OWN_ORDERS = "mine"
+    TAKE_IN_ALARM = "take"
+    TAKE_IN_STATUS = "take_all"
+    TAKE_IN_REMINDER = "take_list"
     RESOLVE_IN_ALARM = "done"
     RESOLVE_IN_STATUS = "tick"
     RESOLVE_IN_REMINDER = "list"
+    PAID_OUT = "paid_out"
+    REFUNDED = "refunded"
+    OTHERWISE = "otherwise"
+    UNDO = "undo"
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,7 @@ class AlarmButton(Callback, prefix="al"):
 
     action: AlarmAction
     kind: Annotated[str, Pattern("[a-z_]{1,20}")] = ""
-    subject: Annotated[str, Pattern("[0-9A-Z]{0,16}")] = ""
+    subject: Annotated[str, Pattern("[0-9A-Za-z]{0,16}")] = ""
 
 
 @dataclass(frozen=True)

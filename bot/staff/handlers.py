@@ -4,26 +4,22 @@ Other users get the same answer as for an unknown command or an old button.
 """
 
 import re
-from functools import reduce
-from operator import or_
 
-from bot.core import csv
-from bot.core.date_ranges import NAMED_SPANS, Span
-from bot.infra.feature import Infra
-from bot.infra.telegram.ui.router import Audience, Menu, Routes
-from bot.staff.audit import AuditLog
-from bot.staff.audit_terms import AuditTerms
+from bot.infra.telegram.ui.routes import Audience, Menu, Routes
+from bot.staff import screens
+from bot.staff.audit import AuditLog, AuditTerms
 from bot.staff.buttons import AuditExportButton, AuditFileButton, AuditPageButton
-from bot.staff.screens import audit as screens
+from bot.staff.period_files import PeriodFile
 from bot.users.session import Session
 
 
 class AuditHandlers:
     """Show the audit log to operators."""
 
-    def __init__(self, infra: Infra, audit_log: AuditLog) -> None:
+    def __init__(self, audit_log: AuditLog, terms: AuditTerms) -> None:
         self._audit_log = audit_log
-        self._features = infra.features
+        self._terms = terms
+        self._file = PeriodFile("audit", audit_log.export, screens)
 
     def routes(self) -> Routes[Session]:
         """Return the command and the buttons."""
@@ -51,29 +47,11 @@ class AuditHandlers:
         await session.show(screens.ask_period(session.t))
 
     async def file_button(self, session: Session, button: AuditFileButton) -> None:
-        """Send the entries of a period as a file. A second tap sends nothing."""
-        find_span = NAMED_SPANS.get(button.period)
-        if find_span is None:
+        """Send the entries of a period as a file."""
+        if not await self._file.send_named(session, button, button.period):
             await session.explain("users.stale.button")
-            return
-        await session.acknowledge()
-        pressed = button.pack()
-        if not session.is_double_tap(pressed):
-            await self._send_file(session, find_span(session.now, session.zone))
-            session.record_tap(pressed)
-
-    async def _send_file(self, session: Session, span: Span) -> None:
-        file = await self._audit_log.export(span, session.user.id)
-        if file.content is None:
-            await session.show(screens.explain_no_file(session.reader, file, span))
-            return
-        name = csv.build_file_name("audit", span, session.zone)
-        caption = screens.format_caption(session.reader, file, span)
-        if not await session.send_file(file.content, name, caption):
-            await session.show_below(screens.explain_not_sent(session.t))
 
     async def _show(self, session: Session, before: str, actor_id: int) -> None:
         page = await self._audit_log.get_page(before, actor_id)
-        declared = [feature.audit_terms for feature in self._features if feature.audit_terms is not None]
         reader = await session.reader_who_knows(actor_id, *page.people)
-        await session.show(screens.show_page(reader, page, reduce(or_, declared, AuditTerms())))
+        await session.show(screens.show_page(reader, page, self._terms))

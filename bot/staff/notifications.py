@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.infra.outbox.model import DeliveryOutcome, NoPayload, Notification, NotificationKind, Sent, format_subject
-from bot.staff.alarm_model import Alarm
-from bot.staff.alarm_repository import AlarmRepository
-from bot.staff.alarm_subjects import AlarmSubjects, Subjects
-from bot.staff.screens import alarms as screens
-from bot.users.readers import RenderContext, Renderer
+from bot.infra.outbox.model import NoPayload, Notification, NotificationKind, format_subject
+from bot.infra.telegram.ui.screen import Screen
+from bot.staff import screens
+from bot.staff.model import Alarm, AlarmSubjects, Subjects, takers
+from bot.staff.repository import AlarmRepository
+from bot.users.readers import RenderContext, Renderer, Show, as_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +20,20 @@ class AlarmPayload:
     by: int
 
 
+@dataclass(frozen=True, slots=True)
+class TakenPayload:
+    """The operator who is on alarms, and since when."""
+
+    by: int
+    at: datetime
+
+
 class AlarmNotification(NotificationKind):
     """Notifications about alarms, for operators."""
 
     RAISED = "alarm_raised", AlarmPayload
     CLEARED = "alarm_over", AlarmPayload
+    TAKEN = "alarm_taken", TakenPayload
     REMINDER = "alarm_reminder"
     KEY_REFUSED = "staff_key_refused", AlarmPayload
     KEY_WORKS = "staff_key_works", AlarmPayload
@@ -34,32 +43,22 @@ def alarm_notifications(
     operator_ids: Iterable[int], kind: AlarmNotification, alarm: Alarm, now: datetime, *, by: int = 0
 ) -> list[Notification[AlarmPayload]]:
     """Return a notification about an alarm for each operator. Those about one incident have the same subject."""
-    return [
-        Notification(
-            chat_id=operator_id,
-            subject=format_subject("alarm", alarm.kind, alarm.subject, _format_time(alarm.raised_at)),
-            kind=kind,
-            payload=AlarmPayload(alarm, by),
-            due_at=now,
-            created_at=now,
-        )
-        for operator_id in sorted(operator_ids)
-    ]
+    subject = format_subject("alarm", alarm.kind, alarm.subject, _format_time(alarm.raised_at))
+    return [kind.create(each, subject, AlarmPayload(alarm, by), now) for each in sorted(operator_ids)]
 
 
 def reminder_notifications(operator_ids: Iterable[int], now: datetime) -> list[Notification[NoPayload]]:
     """Return a notification for each operator that reminds of all open alarms."""
-    return [
-        Notification(
-            chat_id=operator_id,
-            subject=format_subject("alarm", AlarmNotification.REMINDER, _format_time(now)),
-            kind=AlarmNotification.REMINDER,
-            payload=NoPayload(),
-            due_at=now,
-            created_at=now,
-        )
-        for operator_id in sorted(operator_ids)
-    ]
+    kind = AlarmNotification.REMINDER
+    subject = format_subject("alarm", kind, _format_time(now))
+    return [kind.create(each, subject, NoPayload(), now) for each in sorted(operator_ids)]
+
+
+def taken_notifications(operator_ids: Iterable[int], by: int, now: datetime) -> list[Notification[TakenPayload]]:
+    """Return a notification for each other operator that one of them is on alarms since now."""
+    kind = AlarmNotification.TAKEN
+    subject = format_subject("alarm", kind, by, _format_time(now))
+    return [kind.create(each, subject, TakenPayload(by, now), now) for each in sorted(operator_ids)]
 
 
 class AlarmMessages:
@@ -71,58 +70,60 @@ class AlarmMessages:
 
     def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
-        return {
-            AlarmNotification.RAISED: self.render_raised,
-            AlarmNotification.CLEARED: self.render_cleared,
-            AlarmNotification.REMINDER: self.render_reminder,
-            AlarmNotification.KEY_REFUSED: self.render_key_refused,
-            AlarmNotification.KEY_WORKS: render_key_works,
+        shown: Mapping[AlarmNotification, Show] = {
+            AlarmNotification.RAISED: self.show_raised,
+            AlarmNotification.CLEARED: self.show_cleared,
+            AlarmNotification.TAKEN: self.show_taken,
+            AlarmNotification.REMINDER: self.show_reminder,
+            AlarmNotification.KEY_REFUSED: self.show_key_refused,
+            AlarmNotification.KEY_WORKS: show_key_works,
         }
+        silent = AlarmNotification.TAKEN
+        return {kind: as_message(show, priority="money", silent=kind is silent) for kind, show in shown.items()}
 
-    async def render_raised(self, notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
+    async def show_raised(self, notification: Notification[AlarmPayload], context: RenderContext) -> Screen:
         """Say what is wrong and what to do about it."""
         alarm = notification.payload.alarm
         subjects = await self._load_subjects(context, [alarm])
-        screen = screens.show_raised(
-            context.t, alarm, subjects, context.now, context.zone, service_contact=self._service_contact
-        )
-        return await context.send_text(notification, screen, priority="money")
+        return screens.show_raised(context.reader, alarm, subjects, service_contact=self._service_contact)
 
-    async def render_cleared(self, notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
+    async def show_cleared(self, notification: Notification[AlarmPayload], context: RenderContext) -> Screen:
         """Say that the alarm is over, and which operator has resolved it if one has."""
         ended = notification.payload
         subjects = await self._load_subjects(context, [ended.alarm])
         reader = await context.reader_who_knows(ended.by) if ended.by else context.reader
-        screen = screens.show_over(reader, ended.alarm, subjects, by=ended.by)
-        return await context.send_text(notification, screen, priority="money")
+        return screens.show_cleared(reader, ended.alarm, subjects, by=ended.by)
 
-    async def render_reminder(self, notification: Notification[NoPayload], context: RenderContext) -> DeliveryOutcome:
-        """Remind an operator of the open alarms. Send nothing if there are none."""
+    async def show_reminder(self, _: Notification[NoPayload], context: RenderContext) -> Screen | None:
+        """Remind an operator of the open alarms, if there are any."""
         async with context.database.reading() as tx:
-            raised = await AlarmRepository(tx).open()
+            raised = await AlarmRepository(tx).find_open()
         if not raised:
-            return Sent()
-        subjects = await self._load_subjects(context, raised)
-        screen = screens.show_reminder(
-            context.t, raised, subjects, context.now, context.zone, service_contact=self._service_contact
-        )
-        return await context.send_text(notification, screen, priority="money")
+            return None
+        subjects, reader = await self._load_subjects(context, raised), await context.reader_who_knows(*takers(raised))
+        return screens.show_reminder(reader, raised, subjects, service_contact=self._service_contact)
 
-    async def render_key_refused(
-        self, notification: Notification[AlarmPayload], context: RenderContext
-    ) -> DeliveryOutcome:
+    async def show_taken(self, notification: Notification[TakenPayload], context: RenderContext) -> Screen | None:
+        """Say which alarms another operator is on, unless they have ended."""
+        by, at = notification.payload.by, notification.payload.at
+        async with context.database.reading() as tx:
+            raised = await AlarmRepository(tx).find_open()
+        taken = [alarm for alarm in raised if (alarm.taken_by, alarm.taken_at) == (by, at)]
+        subjects, reader = await self._load_subjects(context, taken), await context.reader_who_knows(by)
+        return screens.show_taken(reader, taken, subjects) if taken else None
+
+    async def show_key_refused(self, notification: Notification[AlarmPayload], context: RenderContext) -> Screen:
         """Say that the service rejects the API key."""
-        screen = screens.show_key_refused(context.t, self._service_contact)
-        return await context.send_text(notification, screen, priority="money")
+        return screens.show_key_refused(context.t, notification.payload.alarm, self._service_contact)
 
     async def _load_subjects(self, context: RenderContext, alarms: Iterable[Alarm]) -> Subjects:
         async with context.database.reading() as tx:
             return await self._subjects.load_all(tx, alarms)
 
 
-async def render_key_works(notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
+async def show_key_works(_: Notification[AlarmPayload], context: RenderContext) -> Screen:
     """Say that the service accepts the API key again."""
-    return await context.send_text(notification, screens.show_key_works(context.t), priority="money")
+    return screens.show_key_works(context.t)
 
 
 def _format_time(moment: datetime) -> str:

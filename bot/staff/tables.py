@@ -2,8 +2,19 @@
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text
 
-from bot.infra.db.columns import SEALED, STAFF, USER, BigId, Instant, Json, not_exported, not_pruned, partial_index
-from bot.infra.db.metadata import metadata
+from bot.infra.db.columns import (
+    OWNER,
+    SEALED,
+    STAFF,
+    BigId,
+    Instant,
+    Json,
+    metadata,
+    not_exported,
+    not_pruned,
+    partial_index,
+    stays,
+)
 
 alarms = Table(
     "alarms",
@@ -15,6 +26,8 @@ alarms = Table(
     Column("raised_at", Instant, nullable=False),
     Column("reminded_at", Instant),
     Column("cleared_at", Instant),
+    Column("taken_by", BigInteger, info=STAFF),
+    Column("taken_at", Instant),
     Index(None, "raised_at"),
 )
 IS_RAISED = alarms.c.cleared_at.is_(None)
@@ -29,13 +42,14 @@ audit = Table(
     Column("actor_id", BigInteger, nullable=False, info=STAFF),
     Column("action", Text, nullable=False),
     Column("subject", Text, nullable=False),
-    Column("user_id", BigInteger, nullable=False, info=USER),
+    Column("user_id", BigInteger, nullable=False, info=OWNER),
     Column("detail", Text, nullable=False, info=SEALED),
     Index(None, "actor_id", "id"),
     Index(None, "user_id"),
     info={
         **not_exported("what staff did: it belongs to the operator"),
-        **not_pruned("what staff did stays; about whom, and what they said about it, is removed with the user"),
+        **stays("what staff did; about whom, and what they said about it, is removed"),
+        **not_pruned("what staff did stays"),
     },
 )
 

@@ -1,6 +1,6 @@
-"""The buttons that support agents press.
+"""The buttons of support agents, and those of users about their own tickets and `/help`.
 
-They stand together, because the card of a ticket has buttons of lookups, reveals and saved replies.
+The card of a ticket has buttons of lookups, reveals and saved replies.
 """
 
 from dataclasses import dataclass
@@ -8,13 +8,25 @@ from enum import StrEnum
 from typing import Annotated, Final
 
 from bot.core.locales import LOCALES
+from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.callbacks import Callback, Pattern
+from bot.infra.telegram.ui.screen import Button, Keyboard, Style
 
 MAX_QUERY_BYTES: Final = 50
 """Maximum length of a lookup's query."""
 
 NAME: Final = Pattern("[a-z0-9-]{1,20}")
 TICKET: Final = Pattern("T-[0-9A-Z]{5}")
+
+
+def button(t: Translator, label: str, press: Callback, style: Style | None = None, **values: object) -> Button:
+    """Return a button with the text of a key. `values` are the text's."""
+    return Button(t.plain(label, **values), data=press.pack(), style=style)
+
+
+def rows(*found: tuple[Button, ...]) -> Keyboard:
+    """Return the rows that have buttons."""
+    return tuple(filter(None, found))
 
 
 class StaffTicketAction(StrEnum):
@@ -30,6 +42,10 @@ class StaffTicketAction(StrEnum):
     REFRESH = "fresh"
     SEND_UNDECIDED = "send"
     KEEP_UNDECIDED = "keep"
+
+
+HERE: Final = "here"
+"""The argument of a button that shows the ticket's page in place of the pressed message."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +73,7 @@ class LookupPage(StrEnum):
 
     ORDER = "order"
     EVIDENCE = "proof"
-    SERVICE_ORDER = "svc"
-    SERVICE_EVIDENCE = "svcproof"
-    ORDERS_BY_FRAGMENT = "like"
-    ORDERS_FOUND = "find"
+    FOUND = "find"
     ORDERS_OF_USER = "orders"
     USER = "person"
     TICKETS_OF_USER = "matters"
@@ -69,7 +82,10 @@ class LookupPage(StrEnum):
 
 @dataclass(frozen=True)
 class LookupButton(Callback, prefix="lu"):
-    """A button to a page. `query` is a reference, an id, or the result of `format_page` or `format_search`."""
+    """A button to a page. `query` is a reference, "@" and a service's id, a user's id, or the result of `format_page`.
+
+    The pages of a search repeat what was typed.
+    """
 
     page: LookupPage
     query: Annotated[str, Pattern(rf"[^\n]{{0,{MAX_QUERY_BYTES}}}")]
@@ -123,32 +139,67 @@ class WriteSavedReplyButton(Callback, prefix="sa:text"):
     locale: Annotated[str, Pattern("|".join(LOCALES))]
 
 
-@dataclass(frozen=True)
-class SavedRepliesForTicketButton(Callback, prefix="sa:list"):
-    """A ticket's button that lists the saved replies for it, in a new message."""
+class ReplyChoiceAction(StrEnum):
+    """What a button does that chooses a saved reply for a ticket."""
 
-    ticket: Annotated[str, TICKET]
-
-
-@dataclass(frozen=True)
-class OtherSavedRepliesButton(Callback, prefix="sa:back"):
-    """A preview's button that lists the saved replies, in place of the preview."""
-
-    ticket: Annotated[str, TICKET]
+    LIST = "list"  # in a new message
+    LIST_AGAIN = "back"  # in place of the preview
+    PREVIEW = "pick"
+    SEND = "send"
 
 
 @dataclass(frozen=True)
-class PreviewSavedReplyButton(Callback, prefix="sa:pick"):
-    """A button that previews a saved reply for a ticket."""
+class ReplyChoiceButton(Callback, prefix="sr"):
+    """A button that chooses a saved reply for a ticket. `text_hash` is of the previewed text, to send only that."""
 
     ticket: Annotated[str, TICKET]
-    name: Annotated[str, NAME]
+    action: ReplyChoiceAction
+    name: Annotated[str, NAME] = ""
+    text_hash: Annotated[str, Pattern("[0-9a-f]{8}")] = ""
+
+
+class UserTicketAction(StrEnum):
+    """What a user's button does with their ticket."""
+
+    SHOW = "show"
+    WRITE = "say"
+    REOPEN = "reopen"
+    RATE = "rate"
+    FORWARD = "pass"
 
 
 @dataclass(frozen=True)
-class SendSavedReplyButton(Callback, prefix="sa:send"):
-    """A preview's button that sends the saved reply. `text_hash` is of the previewed text."""
+class UserTicketButton(Callback, prefix="t"):
+    """A user's button about their ticket. `argument` is the rating."""
 
     ticket: Annotated[str, TICKET]
-    name: Annotated[str, NAME]
-    text_hash: Annotated[str, Pattern("[0-9a-f]{8}")]
+    action: UserTicketAction
+    argument: Annotated[str, Pattern("[a-z0-9]{1,16}")] = ""
+
+
+@dataclass(frozen=True)
+class NewTicketButton(Callback, prefix="t:new"):
+    """The button to write to support about no order."""
+
+
+@dataclass(frozen=True)
+class LeaveTicketQuestionButton(Callback, prefix="t:leave"):
+    """The button that cancels writing to support."""
+
+
+class HelpPage(StrEnum):
+    """A page of `/help`."""
+
+    FIRST = "show"
+    SENDERS = "senders"  # the first page of senders, for members of staff, whose own page is the first
+    COST = "cost"
+    TIME = "time"
+    LIGHTNING = "lightning"
+    TROUBLE = "trouble"
+
+
+@dataclass(frozen=True)
+class HelpButton(Callback, prefix="help"):
+    """The button to a page of `/help`."""
+
+    page: HelpPage

@@ -2,35 +2,124 @@
 
 from typing import Final
 
-from bot.infra.feature import Feature, HandlerPhase, Infra, Worker
-from bot.infra.outbox.follow_ups import chain_follow_ups
+from bot.infra.feature import Feature, Infra, Worker
 from bot.infra.telegram.ui.reader import Reader
-from bot.orders.buttons import OrderAction
+from bot.infra.workers import Wakeup
 from bot.orders.feature import Orders
 from bot.settlement.access import SettlementAccess
-from bot.staff.audit_terms import AuditTerms, name_as_written
+from bot.settlement.budget import Budget
+from bot.staff.audit import AuditTerms, name_as_written
 from bot.staff.feature import Staff
 from bot.staff.model import AuditEntry
-from bot.support.agents import SupportAgents
-from bot.support.notifications import bot_messages, replies
-from bot.support.notifications.remarks import RemarkMessages
-from bot.support.notifications.reminders import ReminderMessages
-from bot.support.notifications.send_questions import SendQuestions
-from bot.support.notifications.staff_chat import StaffChatMessages
-from bot.support.notifications.staff_chat_results import StaffChatResults, save_moved_chat
-from bot.support.notifications.user_chat import UserChatMessages
-from bot.support.reply_time import ReplyTime
-from bot.support.reveal.model import Reason
-from bot.support.rules import SupportRules
-from bot.support.ticket import CloseReason
-from bot.support.tickets.order_tickets import OrderTicketListener
-from bot.support.tickets.reminders import TicketReminderService
-from bot.support.tickets.user_service import UserTicketService
-from bot.support.user_chat.facts import FactReader, FirstContact
-from bot.support.user_chat.handlers import UserTicketHandlers
-from bot.support.user_chat.help_handlers import HelpHandlers
-from bot.support.user_chat.message_handlers import UserMessageHandlers
+from bot.support.help import FactReader, HelpPages
+from bot.support.lookup_handlers import LookupHandlers
+from bot.support.lookups import LookupService
+from bot.support.model import CloseReason, Reason, SupportRules
+from bot.support.replies import ReplyHandlers
+from bot.support.reveal_handlers import RevealHandlers
+from bot.support.reveals import MaskingService, RevealMessages, RevealService
+from bot.support.saved_replies import SavedReplyService
+from bot.support.saved_reply_handlers import SavedReplyHandlers, SendSavedReplyHandlers
+from bot.support.service import TicketReminderService, UserTicketService
+from bot.support.service_orders import ServiceOrders
+from bot.support.session import StaffSessions, TicketMessages, TicketPages
+from bot.support.staff_handlers import AgentGuide, OrderRefresh, StaffChatHandlers, StaffTicketHandlers
+from bot.support.staff_messages import StaffMessages
+from bot.support.staff_service import StaffTicketService
+from bot.support.topics import TicketTopics
 from bot.support.user_data import USER_DATA
+from bot.support.user_handlers import UserMessageHandlers, UserTicketHandlers
+from bot.support.user_messages import ReplyTime, UserMessages
+
+LOOKUPS_PER_SECOND = 2.0
+"""Orders that a process reads for support at most, so that polling keeps nearly all of the service's limit."""
+
+
+class SupportAgents:
+    """Build the part for support agents.
+
+    Args:
+        infra: what every feature is built on.
+        access: the service, which reports orders and lists the payout methods that a lookup can name.
+        staff: the chats in which support agents work.
+        orders: saves what the service reports of an order.
+    """
+
+    def __init__(self, infra: Infra, access: SettlementAccess, *, staff: Staff, orders: Orders) -> None:
+        database, clock, messenger = infra.database, infra.clock, infra.messenger
+        self.topics = TicketTopics(infra)
+        """The cards and topics of tickets, which notifications update."""
+
+        tickets = StaffTicketService(database, clock, staff.chat)
+        self.sessions = sessions = StaffSessions(infra, staff.chat)
+        messages = TicketMessages(database)
+        ticket_pages = TicketPages(database, messages)
+        service_orders = ServiceOrders(database, access.settlement, clock, Budget(LOOKUPS_PER_SECOND))
+        self.lookups = lookups = LookupHandlers(
+            sessions=sessions,
+            database=database,
+            lookups=LookupService(database, access.catalogue, clock),
+            service_orders=service_orders,
+            messages=messages,
+            ticket_pages=ticket_pages,
+        )
+        to_mask = Wakeup()
+        reveal_messages = RevealMessages(infra)
+        masking = MaskingService(
+            database=database,
+            clock=clock,
+            staff_chat=staff.chat,
+            screen=reveal_messages,
+            add_job=infra.inbox.add_job,
+            on_change=to_mask,
+        )
+        reveals = RevealHandlers(
+            sessions=sessions,
+            messenger=messenger,
+            reveals=RevealService(
+                database=database,
+                clock=clock,
+                staff_chat=staff.chat,
+                screen=reveal_messages,
+                masking=masking,
+                service_orders=service_orders,
+            ),
+        )
+        known_replies = SavedReplyService(database, clock)
+        saved_replies = SavedReplyHandlers(infra, sessions=sessions, saved_replies=known_replies)
+        sending = SendSavedReplyHandlers(
+            infra, sessions=sessions, messages=messages, saved_replies=known_replies, tickets=tickets
+        )
+        buttons = StaffTicketHandlers(
+            sessions=sessions,
+            database=database,
+            messages=messages,
+            tickets=tickets,
+            ticket_pages=ticket_pages,
+            order_refresh=OrderRefresh(infra, settlement=access.settlement, tracker=orders.tracker, topics=self.topics),
+        )
+        self.replies = ReplyHandlers(
+            infra, sessions=sessions, messages=messages, tickets=tickets, answers=buttons.questions()
+        )
+        self.guide = AgentGuide(infra, sessions=sessions, staff_chat=staff.chat)
+        """The start and the help of agents."""
+
+        self.routes = (
+            buttons.routes(),
+            self.replies.routes(),
+            reveals.routes(),
+            saved_replies.routes(),
+            sending.routes(),
+            lookups.routes(),
+            self.guide.routes(),
+        )
+        self.answers = {**reveals.answers(), **saved_replies.answers()}
+        self.staff_chat = StaffChatHandlers(database, sessions=sessions, routes=self.routes)
+        self.worker = Worker("masking", masking.mask_due, to_mask)
+        self.jobs = masking.jobs()
+        self.begin_to_lead = masking.begin_to_lead
+        self.close = masking.close
+        """Mask the recipients that this process shows before it stops."""
 
 
 def _name_user(reader: Reader, entry: AuditEntry, _: str) -> str:
@@ -59,6 +148,7 @@ class Support:
         access: the service, which reports a ticket's order and lists the payout methods that a lookup can name.
         staff: the chats in which agents work, and the contacts that users can ask.
         orders: what tickets are about. Support opens tickets about orders that need help.
+        reply_time: how long the first reply to a user takes.
         rules: the settings of support.
     """
 
@@ -69,61 +159,40 @@ class Support:
         *,
         staff: Staff,
         orders: Orders,
+        reply_time: ReplyTime,
         rules: SupportRules,
     ) -> None:
         database, clock = infra.database, infra.clock
-        agents = SupportAgents(infra, access, staff=staff, orders=orders)
-        reply_time = ReplyTime(database, clock)
+        self.agents = agents = SupportAgents(infra, access, staff=staff, orders=orders)
         user_tickets = UserTicketService(database, clock, staff.chat, reopen_within=rules.reopen_within)
         reminders = TicketReminderService(
             database, clock, staff.chat, operator_ids=rules.operator_ids, remind_after=rules.remind_after
         )
-        facts = FactReader(
+        self.facts = FactReader(
             rules=orders.service.rules,
             payout_times=orders.payout_times,
             contacts=staff.contacts,
             catalogue=access.catalogue,
         )
-        first_contact = FirstContact(facts=facts, catalogue=access.catalogue, provider=rules.provider, clock=clock)
-        help_handlers = HelpHandlers(database=database, facts=facts, contacts=staff.contacts, provider=rules.provider)
-        messages = UserMessageHandlers(infra, tickets=user_tickets, reply_time=reply_time, contacts=staff.contacts)
-        handlers = UserTicketHandlers(
-            infra, tickets=user_tickets, messages=messages, help_handlers=help_handlers, contacts=staff.contacts
+        self.help_pages = HelpPages(
+            database=database, facts=self.facts, contacts=staff.contacts, provider=rules.provider, can_ask=rules.can_ask
         )
-        user_chat = UserChatMessages(reopen_within=rules.reopen_within, reply_time=reply_time)
+        self.messages = messages = UserMessageHandlers(
+            infra, tickets=user_tickets, reply_time=reply_time, contacts=staff.contacts
+        )
+        self.user_tickets = UserTicketHandlers(
+            infra, tickets=user_tickets, messages=messages, help_pages=self.help_pages, contacts=staff.contacts
+        )
+        user_messages = UserMessages(staff.chat, reopen_within=rules.reopen_within)
+        staff_messages = StaffMessages(agents.topics, staff.chat, rules.operator_ids)
         self.feature = Feature(
             name="support",
             user_data=USER_DATA,
-            order_actions={OrderAction.HELP: handlers.ask_about},
-            order_listeners=(OrderTicketListener(staff.chat),),
-            describe_ticket=user_chat.describe_ticket,
-            on_idle_message=(handlers.offer_to_forward,),
-            read_welcome_facts=first_contact.read,
-            read_staff_start=agents.guide.read_start,
-            read_staff_help=agents.guide.read_help,
-            routes=(handlers.routes(), help_handlers.routes(), *agents.routes),
+            routes=(self.user_tickets.routes(), *agents.routes),
             answers={**messages.answers(), **agents.answers},
-            handlers={
-                HandlerPhase.CORRECTIONS: (agents.edit_handler,),
-                HandlerPhase.QUESTIONS: (*agents.handlers, messages.handler()),
-            },
-            renderers=(
-                replies.RENDERERS,
-                RemarkMessages(agents.topics).renderers(),
-                SendQuestions(agents.topics).renderers(),
-                ReminderMessages(staff.chat).renderers(),
-                StaffChatMessages(agents.topics).renderers(),
-                user_chat.renderers(),
-            ),
-            follow_ups=chain_follow_ups(
-                bot_messages.FOLLOW_UPS,
-                replies.ReplyResults(staff.chat).follow_ups(),
-                StaffChatResults(staff.chat, rules.operator_ids).follow_ups(),
-            ),
-            on_chat_moved=(save_moved_chat,),
+            renderers=(staff_messages.renderers(), user_messages.renderers()),
+            follow_ups={**staff_messages.follow_ups(), **user_messages.follow_ups()},
             workers=(Worker("tickets", reminders.tick), agents.worker),
             jobs=agents.jobs,
             on_lead=agents.begin_to_lead,
-            close=agents.close,
-            audit_terms=AUDIT_TERMS,
         )

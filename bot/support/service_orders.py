@@ -13,17 +13,18 @@ from bot.core.clock import Clock
 from bot.core.text import plain
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.telegram.ui.formatting import clip
+from bot.infra.telegram.ui.reader import clip
 from bot.orders.evidence import Evidence, add_evidence
 from bot.orders.order import Order
 from bot.orders.placement.matching import compare_recipients, is_same_request
 from bot.orders.repository import OrderRepository
-from bot.recipients.matching import is_masked
+from bot.recipients.numbers import is_masked
 from bot.settlement.budget import Budget
-from bot.settlement.model import OrderReport, PayoutMethod, ServiceDown, Settlement
+from bot.settlement.client import SettlementClient
+from bot.settlement.model import OrderReport, PayoutMethod
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
-from bot.support.service_order_repository import ServiceOrderRepository
+from bot.support.lookup_repository import LookupRepository
 
 SERVICE_ID: Final = re.compile(r"(?=[^A-Za-z]*[A-Za-z])[0-9A-Za-z_-]{20,48}|mem_[0-9A-Za-z_-]{4,44}")
 """What can be an id of the service. Ids are opaque, but these characters and lengths need no quoting in a path, fit a
@@ -120,14 +121,14 @@ async def find_subject(tx: Transaction, reference: str) -> Subject | None:
     service_id = reference.removeprefix(MARK)
     if not is_service_id(service_id):
         return None
-    ours = await ServiceOrderRepository(tx).find_reference(service_id)
+    ours = await LookupRepository(tx).find_reference(service_id)
     return ServiceOrder(service_id=service_id) if ours is None else await OrderRepository(tx).get(ours)
 
 
 class ServiceOrders:
     """Ask the service about orders by their ids. `budget` limits the requests of this process."""
 
-    def __init__(self, database: Database, settlement: Settlement, clock: Clock, budget: Budget) -> None:
+    def __init__(self, database: Database, settlement: SettlementClient, clock: Clock, budget: Budget) -> None:
         self._database = database
         self._settlement = settlement
         self._clock = clock
@@ -136,7 +137,7 @@ class ServiceOrders:
     async def find_reference(self, service_id: str) -> str | None:
         """Return our reference of the order with this id, even if its row can't be read."""
         async with self._database.reading() as tx:
-            return await ServiceOrderRepository(tx).find_reference(service_id)
+            return await LookupRepository(tx).find_reference(service_id)
 
     async def view(self, staff_id: int, service_id: str, subject: str = "service_order") -> ServiceOrder | None:
         """Return the service's order, or None if it is ours. The audit log has the look-up, also if it fails.
@@ -145,7 +146,7 @@ class ServiceOrders:
             SettlementFailure: the service doesn't have it, or can't be asked now.
         """
         async with self._database.transaction() as tx:
-            if await ServiceOrderRepository(tx).find_reference(service_id) is not None:
+            if await LookupRepository(tx).find_reference(service_id) is not None:
                 return None
             await record_audit(tx, staff_id, AuditAction.LOOKED, f"{subject}:{service_id}", self._clock.now())
         return await self.read(service_id)
@@ -154,10 +155,8 @@ class ServiceOrders:
         """Return the service's order, or None if it is ours. Raises as `view`."""
         await self._budget.take()
         report = await self._settlement.look_up(service_id)
-        if report.service_id != service_id:
-            raise ServiceDown
         async with self._database.reading() as tx:
-            if await ServiceOrderRepository(tx).find_reference(service_id) is not None:
+            if await LookupRepository(tx).find_reference(service_id) is not None:
                 return None
             lost = await _find_lost(tx, report)
         return ServiceOrder(service_id=service_id, report=report, read_at=self._clock.now(), lost=lost)
@@ -168,7 +167,7 @@ async def _find_lost(tx: Transaction, report: OrderReport) -> tuple[Order, ...]:
     if report.created_at is None or report.bank_code is None:
         return ()
     since, until = report.created_at - CLOCKS_DIFFER_BY, report.created_at + CLOCKS_DIFFER_BY
-    found = await ServiceOrderRepository(tx).find_unclaimed(report.bank_code, since, until)
+    found = await LookupRepository(tx).find_unclaimed(report.bank_code, since, until)
     return tuple(order for order in found if _may_be(order, report))
 
 

@@ -8,18 +8,17 @@ The seed words of a wallet must never be typed into a chat. `seed_words.txt` is 
 letters identify each word, and metal backups show only those.
 """
 
-import json
 import re
 import secrets
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
 from bot.core.errors import Rejection
-from bot.core.locales import FALLBACK, LOCALES
+from bot.core.locales import FALLBACK, read_tables
 from bot.core.text import plain
 
 MIN_LENGTH: Final = 3
@@ -31,6 +30,10 @@ EXAMPLE: Final = "kopi tubruk ungu"
 MAX_SEED_WORDS: Final = 5
 """In a row. Six are half of the shortest seed phrase, and ordinary sentences rarely have as many."""
 
+_OBVIOUS_NAMES: Final = """
+abc abcd asdf bank bca bitcoin bni bot bri btc dana gopay indonesia invoice jakarta lightning mandiri ovo pin qwerty
+rupiah telegram transfer
+"""
 _PUNCTUATION: Final = frozenset(" .,'\u2019-!?&")
 _CODE: Final = re.compile(r"([a-z]{2})-(\d{1,3})-(\d{1,3})-(\d{1,3})", re.ASCII)
 _SEED_WORD_LETTERS: Final = 4
@@ -48,11 +51,11 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class _Vocabulary:
-    """The words of one language. `phrase` is the pattern that puts them in order."""
+    """The words of one language. `pattern` puts them in order."""
 
-    phrase: str
-    things: tuple[str, ...]
-    kinds: tuple[str, ...]
+    pattern: str
+    things: Sequence[str]
+    kinds: Sequence[str]
 
 
 def draw_suggestion(locale: str) -> Suggestion:
@@ -132,32 +135,24 @@ def _is_obvious(phrase: str) -> bool:
 
 def _make_suggestion(language: str, first: int, second: int, kind: int) -> Suggestion:
     words = _vocabularies()[language]
-    text = words.phrase.format(first=words.things[first], second=words.things[second], kind=words.kinds[kind])
+    text = words.pattern.format(first=words.things[first], second=words.things[second], kind=words.kinds[kind])
     return Suggestion(f"{language}-{first}-{second}-{kind}", text)
 
 
 @cache
-def _vocabularies() -> Mapping[str, _Vocabulary]:
+def _vocabularies() -> dict[str, _Vocabulary]:
     """Return the words of each language."""
-    found = {language: _load_words(language) for language in LOCALES}
     return {
-        language: _Vocabulary(words["phrase"], tuple(words["things"]), tuple(words["kinds"]))
-        for language, words in found.items()
+        language: _Vocabulary(words["pattern"], words["things"].split(), words["kinds"].split())
+        for language, words in read_tables("phrase").items()
     }
 
 
 @cache
 def _obvious_words() -> frozenset[str]:
     """Return the words that an impostor tries first. A phrase of only these words protects nobody."""
-    return frozenset(word for name in ("any", *LOCALES) for word in _load_words(name)["obvious"])
-
-
-@cache
-def _load_words(name: str) -> Mapping[str, Any]:
-    """Return the word lists of a language. "any" has the words that belong to no language."""
-    file = files("bot.users") / "phrase_words" / f"{name}.json"
-    known: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return known
+    lists = (_OBVIOUS_NAMES, *(words["obvious"] for words in read_tables("phrase").values()))
+    return frozenset(word for words in lists for word in words.split())
 
 
 @cache

@@ -1,34 +1,58 @@
-"""Questions outside of a draft with a typed answer: a phrase, a recipient's name, a time zone.
+"""Questions with typed answers. An open question is saved in a row, and the message goes to its answer handler.
 
-The user's row has the open question. An answer, any button and any command close it, so that no later text is taken
-for its answer.
+Three kinds of rows save open questions, so that they survive a restart:
 
-A webhook can deliver a press after a later message, and the other way round. A press from before the question doesn't
+- the row of a user, for questions outside of a draft: a phrase, a recipient's name, a time zone. These are here.
+- a draft, for the question of its step (`checkout/conversation.py`).
+- the row of a message, for questions to support agents, who reply to that message (`support/replies.py`).
+
+An answer is saved in one transaction with a mark that its update or message was handled. After a crash, handling the
+same update again changes nothing.
+
+An answer, any button and any command close the question of a user, so that no later text is taken for its answer. A
+webhook can deliver a press after a later message, and the other way round. A press from before the question doesn't
 close it. Text from before the question doesn't answer it: the bot says that it came late.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from telegram import Message, Update
-from telegram.ext import ApplicationHandlerStop, MessageHandler, TypeHandler, filters
+from telegram.ext import filters
 
-from bot.infra.telegram.ui.questions import AnswerHandler as AnyAnswerHandler
-from bot.infra.telegram.ui.questions import OpenQuestion
-from bot.infra.telegram.ui.router import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.routes import PRIVATE
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from bot.users.session import Session, current_session
+from bot.users.session import Session
 
 TYPED: Final = PRIVATE & ~filters.COMMAND
+"""New messages in a private chat that begin with no command."""
 
-AnswerHandler = AnyAnswerHandler[Session]
+AnswerHandler = Callable[[Session, str, Message], Awaitable[object]]
 """Handles an answer. The parameters: the session, the question's argument, and the message.
 
 It saves `mark_answered(session)` in the transaction that saves the answer, or shows the question again.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question that waits for its answer: its name and its argument."""
+
+    name: str
+    argument: str = ""
+
+    def __str__(self) -> str:
+        """Return the question as text for a row."""
+        return f"{self.name}:{self.argument}"
+
+    @classmethod
+    def read(cls, text: str) -> "OpenQuestion":
+        """Return the question from a row's text."""
+        name, _colon, argument = text.partition(":")
+        return cls(name, argument)
 
 
 def accept_text(answer: Callable[[Session, str, str], Awaitable[object]]) -> AnswerHandler:
@@ -36,7 +60,7 @@ def accept_text(answer: Callable[[Session, str, str], Awaitable[object]]) -> Ans
 
     async def take(session: Session, argument: str, message: Message) -> None:
         if message.text is None:
-            await session.show(Screen(session.t("users.chat.only_text")))
+            await session.send_message(Screen(session.t("users.chat.only_text")))
         else:
             await answer(session, argument, message.text)
 
@@ -46,7 +70,7 @@ def accept_text(answer: Callable[[Session, str, str], Awaitable[object]]) -> Ans
 async def ask(session: Session, question: str, screen: Screen, argument: str = "") -> None:
     """Show `screen` and save the question. The next typed text goes to the answer registered for it."""
     await save_question(session, OpenQuestion(question, argument))
-    await session.show(screen)
+    await session.ask(screen)
 
 
 async def save_question(session: Session, question: OpenQuestion) -> None:
@@ -76,44 +100,34 @@ def mark_answered(session: Session) -> User:
     return session.user
 
 
-def make_closing_handler(answers: Collection[str]) -> Handler:
-    """Return the handler that closes the open question at a command or a button. It runs before all others.
+async def close_question(answers: Collection[str], session: Session, update: Update) -> None:
+    """Close the open question at a command or a button.
 
     `answers` are the questions that await a typed answer. Buttons close only these.
     """
-
-    async def close(update: Update, _: Context) -> None:
-        session = current_session()
-        text = update.message.text if update.message else None
-        is_press = update.callback_query is not None
-        is_command = not is_press and text is not None and text.startswith("/")
-        is_here = update.effective_chat is not None and update.effective_chat.id == session.chat_id
-        question = get_open_question(session)
-        if question is None or not is_here or not (is_press or is_command):
-            return
-        if is_press and (question.name not in answers or await session.is_overtaken()):
-            return
+    question, text = get_open_question(session), update.message.text if update.message else None
+    is_here = update.effective_chat is not None and update.effective_chat.id == session.chat_id
+    if question is None or not is_here:
+        return
+    if update.callback_query is not None:
+        closes = question.name in answers and not await session.is_overtaken()
+    else:
+        closes = text is not None and text.startswith("/")
+    if closes:
         await session.save_user(replace(session.user, open_question=None))
 
-    return TypeHandler(Update, close)
 
-
-def make_answer_handler(answers: Mapping[str, AnswerHandler]) -> Handler:
-    """Return the handler of text that is typed while a question is open. It runs before the conversation."""
-
-    async def typed(update: Update, _: Context) -> None:
-        session, message = current_session(), update.effective_message
-        if message is None:
-            return
-        question = get_open_question(session)
-        if session.is_answered:  # before a crash, so the draft doesn't take it for its own
-            await session.show(Screen(session.t("users.question.taken")))
-        elif question is None or question.name not in answers:
-            return
-        elif await session.is_overtaken():
-            await session.send_message(Screen(session.t("users.chat.late")))
-        else:
-            await answers[question.name](session, question.argument, message)
-        raise ApplicationHandlerStop
-
-    return MessageHandler(TYPED, typed)
+async def take_answer(answers: Mapping[str, AnswerHandler], session: Session, update: Update) -> bool:
+    """Take what is typed while a question is open. Return False for anything else."""
+    message, question = update.message, get_open_question(session)
+    if message is None:
+        return False
+    if session.is_answered:  # before a crash, so the draft doesn't take it for its own
+        await session.show(Screen(session.t("users.question.taken")))
+    elif question is None or question.name not in answers:
+        return False
+    elif await session.is_overtaken():
+        await session.send_message(Screen(session.t("users.chat.late")))
+    else:
+        await answers[question.name](session, question.argument, message)
+    return True

@@ -1,7 +1,9 @@
 """The context in which a notification is rendered: its reader, and the means to send it."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import wraps
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -11,14 +13,13 @@ from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.i18n import Translator, translator_for
-from bot.infra.outbox.model import DeliveryOutcome, Notification
-from bot.infra.outbox.rendering import AnyRender, ReadFacts, delivery_outcome, with_repeat_note
+from bot.infra.outbox.model import DeliveryOutcome, Notification, Sent
+from bot.infra.outbox.rendering import AnyRender, ReadFacts, Render, delivery_outcome, with_repeat_note
 from bot.infra.telegram.outbound.sender import Messenger, Priority
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
-from bot.users.group_repository import GroupRepository
 from bot.users.model import User
-from bot.users.repository import UserRepository
+from bot.users.repository import GroupRepository, UserRepository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +70,20 @@ class RenderContext:
 
 
 Renderer = AnyRender[RenderContext]
+Show = Callable[[Notification[Any], RenderContext], Awaitable[Screen | None]]
+
+
+def as_message(show: Show, *, priority: Priority, silent: bool = False) -> Render[RenderContext]:
+    """Return the renderer that sends what `show` returns as a new message. None sends nothing."""
+
+    @wraps(show)
+    async def render(notification: Notification[Any], context: RenderContext) -> DeliveryOutcome:
+        screen = await show(notification, context)
+        if screen is None:
+            return Sent()
+        return await context.send_text(notification, screen, priority=priority, silent=silent)
+
+    return render
 
 
 class RenderContexts:
@@ -125,6 +140,6 @@ async def _read_user(tx: Transaction, chat_id: int) -> User | None:
     try:
         return await UserRepository(tx).get(chat_id)
     except RowUnreadable as error:
-        if error.is_for_others:
+        if error.is_unknown:
             raise
         return None

@@ -1,28 +1,30 @@
 """The tables of users, of their events, and of groups."""
 
-from sqlalchemy import BigInteger, Column, Index, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Index, Table, Text
 
 from bot.infra.db.columns import (
+    INTERNAL,
+    OWNER,
     PERSONAL,
     SEALED,
     STAFF,
-    USER,
     BigId,
     Instant,
     Json,
     constant,
+    metadata,
     not_exported,
     not_pruned,
     partial_index,
+    pruned,
 )
-from bot.infra.db.metadata import metadata
 from bot.infra.outbox.tables import outbox
 from bot.users.model import UserNotification
 
 users = Table(
     "users",
     metadata,
-    Column("id", BigId, primary_key=True, autoincrement=False, info=USER),
+    Column("id", BigId, primary_key=True, autoincrement=False, info=OWNER),
     Column("language_code", Text, info=PERSONAL),
     Column("locale", Text, info=PERSONAL),
     Column("time_zone", Text, nullable=False, info=PERSONAL),
@@ -35,10 +37,11 @@ users = Table(
         info={**SEALED, **not_exported("the bot suggested it, and nobody chose it")},
     ),
     Column("notification_preferences", Json, info=PERSONAL),
-    Column("open_question", Text),
-    Column("answered_update_id", BigInteger),
-    Column("question_message_id", BigInteger),
-    Column("answered_buttons", Json),
+    Column("open_question", Text, info=INTERNAL),
+    Column("answered_update_id", BigInteger, info=INTERNAL),
+    Column("question_message_id", BigInteger, info=INTERNAL),
+    Column("question_can_go", Boolean, info=INTERNAL),
+    Column("answered_buttons", Json, info=INTERNAL),
     Column("deletion_requested_at", Instant),
     Column("last_seen_at", Instant),
     Column("username", Text, info=PERSONAL),  # in lower case, for lookups
@@ -67,9 +70,9 @@ user_events = Table(
     "user_events",
     metadata,
     Column("id", BigId, primary_key=True),
-    Column("user_id", BigInteger, nullable=False, info=USER),
+    Column("user_id", BigInteger, nullable=False, info=OWNER),
     Column("reference", Text, nullable=False),
-    Column("at", Instant, nullable=False),
+    Column("at", Instant, nullable=False, info=pruned()),
     Column("event", Text, nullable=False),
     Index(None, "user_id", "at"),
     Index(None, "at"),

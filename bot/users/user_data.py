@@ -1,53 +1,56 @@
-"""Declare how a feature shows, exports, deletes and prunes what it stores about users.
+"""Declare what is special about a feature's data of users. The rest follows from the marks on its columns.
 
-Each feature that owns a table with a user in it declares one `UserData` in its own module `user_data.py`.
-`privacy.py` and `workers.py` call them without knowing the tables.
+`infra/db/columns.py` has the marks, and `infra/db/user_rows.py` goes by them: rows of users are exported, deleted and
+pruned in every table. A feature that does more declares one `UserData` in its module `user_data.py`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Protocol
-
-from sqlalchemy import ColumnElement, Table, func, select
+from typing import Any, Final, Protocol
 
 from bot.infra.db.transaction import Transaction
-from bot.infra.feature import Features
+from bot.infra.db.user_rows import JsonObject, Keys
 from bot.infra.i18n import Html, Translator
-
-JsonObject = dict[str, object]
-
-NOBODY: Final = 0
-"""The id that replaces that of a deleted user or chat. No Telegram user has it."""
 
 MAX_LISTED: Final = 8
 """How many rows of one kind a message of `/privacy` lists. The file has all."""
 
-PAGE: Final = 20
-"""How many rows are read and decrypted at once. Some kinds of rows take a millisecond each."""
 
-
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredData:
-    """What one feature stores about a user, as `/privacy` shows it.
+    """What one feature stores about a user, as `/privacy` shows it."""
 
-    A feature overrides the parts that it needs. The others are empty.
-    """
+    key: str = ""
+    """The text of how many rows there are. Its last part names the count in `users.privacy.confirm`."""
 
-    def records(self, t: Translator) -> Sequence[str]:  # noqa: ARG002  for the features that override it
-        """Return the paragraphs about stored rows."""
-        return ()
+    count: int = 0
 
-    def settings(self, t: Translator) -> Sequence[str]:  # noqa: ARG002  for the features that override it
-        """Return the paragraphs about settings. They follow the records of all features."""
-        return ()
+    first: Sequence[Any] = ()
+    """The rows that are listed, up to `MAX_LISTED`."""
 
-    def counts(self, t: Translator) -> Mapping[str, Html]:  # noqa: ARG002  for the features that override it
-        """Return the counts in the question before a deletion: placeholder of `users.privacy.confirm` -> its text."""
-        return {}
+    format_line: Callable[[Translator, Any], str] | None = None
+    """Returns the line about a row."""
 
-    def warnings(self, t: Translator) -> Sequence[str]:  # noqa: ARG002  for the features that override it
-        """Return the paragraphs about what the user can no longer see after a deletion."""
-        return ()
+    is_shown_empty: bool = False
+    """Whether the count is shown if it is 0."""
+
+    settings: Callable[[Translator], str] | None = None
+    """Returns the paragraph about settings. It follows the rows of all features."""
+
+    warnings: Sequence[tuple[str, Mapping[str, object]]] = ()
+    """What the user can no longer see after a deletion: texts with their arguments."""
+
+    def format_count(self, t: Translator) -> Html:
+        """Return how many rows there are."""
+        return t.plural(self.key, self.count)
+
+    def format_rows(self, t: Translator) -> tuple[str, ...]:
+        """Return the paragraph about the rows, if it is shown."""
+        if not (self.count or self.is_shown_empty):
+            return ()
+        lines = [f"• {self.format_line(t, each)}" for each in self.first] if self.format_line else []
+        return ("\n".join([self.format_count(t), *list_first(lines, self.count if lines else 0)]),)
 
 
 class Blocker(Protocol):
@@ -60,6 +63,9 @@ class Blocker(Protocol):
         """Return the paragraph about a waiting deletion: what it waits for, and why."""
 
 
+Export = Callable[[Transaction, Sequence[Keys]], Awaitable[Sequence[JsonObject]]]
+"""Returns the rows with these primary keys for the exported file, without unreadable ones."""
+
 Prune = Callable[[Transaction, datetime, timedelta | None, int], Awaitable[int]]
 """Deletes rows that are too old, and returns how many.
 
@@ -68,44 +74,18 @@ delete. It is called again until it deletes fewer.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Rows of a user that can be many. The database counts them, and they are read in pages."""
-
-    table: Table
-    """The table. Its column `user_id` says whose a row is."""
-
-    export: Callable[[Transaction, int, int, int], Awaitable[Sequence[object]]]
-    """Returns a page of rows for the exported file, without unreadable ones.
-
-    The parameters: the transaction, the user, the maximum of rows, and how many to skip.
-    """
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserData:
-    """How one feature handles the data of a user. Functions that it doesn't need are None.
+    """What is special about a feature's data of users. Functions that it doesn't need are None.
 
     Every function runs in the caller's transaction.
     """
 
-    feature: str
-    """The package of the feature below `bot`."""
-
-    delete_user: Callable[[Transaction, int, datetime], Awaitable[None]]
-    """Deletes what identifies the user, who has nothing open. The last parameter is now."""
-
-    rows: Mapping[str, Rows] = field(default_factory=dict)
-    """The feature's rows that can be many, by their section of the exported file."""
-
-    export_user: Callable[[Transaction, int], Awaitable[JsonObject]] | None = None
-    """Returns the feature's other sections of the exported file."""
-
     stored: Callable[[Transaction, int], Awaitable[StoredData]] | None = None
     """Returns what `/privacy` shows of the feature's data."""
 
-    has_any: Callable[[Transaction, int], Awaitable[bool]] | None = None
-    """Returns whether the feature stores anything else that a second deletion would remove."""
+    exports: Mapping[str, Export] = field(default_factory=dict)
+    """Table -> the function that exports its rows, where users get something else than their columns."""
 
     blocks_deletion: Callable[[Transaction, int], Awaitable[Blocker | None]] | None = None
     """Returns what has to end first. During an open order the user must stay reachable."""
@@ -113,21 +93,14 @@ class UserData:
     begin_deletion: Callable[[Transaction, int, datetime], Awaitable[None]] | None = None
     """Ends at once, and for good, what can't wait until the user is deleted. The last parameter is now."""
 
+    before_deletion: Callable[[Transaction, int, datetime], Awaitable[None]] | None = None
+    """Does what needs the rows of the user, who has nothing open, just before they are deleted."""
+
     is_busy: Callable[[Transaction, int], Awaitable[bool]] | None = None
     """Returns whether the user is in a conversation. Then only the user can start the deletion."""
 
     prune: Prune | None = None
-
-
-def list_user_data(features: Features) -> list[UserData]:
-    """Return what each feature does with a user's data, in their order."""
-    return [feature.user_data for feature in features if feature.user_data is not None]
-
-
-async def count_rows(tx: Transaction, table: Table, user_id: int, *conditions: ColumnElement[bool]) -> int:
-    """Return how many rows of a table belong to a user and meet the conditions, also unreadable ones."""
-    counted = select(func.count()).select_from(table).where(table.c.user_id == user_id, *conditions)
-    return (await tx.connection.execute(counted)).scalar_one()
+    """Prunes what the marks can't say."""
 
 
 def list_first(lines: Sequence[str], count: int) -> list[str]:

@@ -1,23 +1,23 @@
 """Delete users who asked for deletion, and rows that are too old."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
-from bot.infra.db.transaction import Transaction
+from bot.infra.db.user_rows import list_pruned_columns, prune_rows
 from bot.infra.feature import Infra
 from bot.infra.i18n import Translations, translator_for
-from bot.infra.jobs.repository import Job, JobHandler
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind
+from bot.infra.telegram.inbound.repository import InboxItem, JobHandler
 from bot.infra.workers import run_each
+from bot.users import screens
 from bot.users.model import DeletedUser, UserNotification
 from bot.users.privacy import PrivacyService
 from bot.users.readers import RenderContext, Renderer
-from bot.users.repository import UserEventRepository
-from bot.users.screens import privacy
-from bot.users.user_data import Prune, list_user_data
+from bot.users.user_data import Prune, UserData
 
 
 class DeletionMessage:
@@ -34,7 +34,7 @@ class DeletionMessage:
         """Send the message."""
         t = translator_for(self._translations, notification.payload)
         return await replace(context, t=t).send_text(
-            notification, privacy.confirm_deleted(t), priority="money", silent=True
+            notification, screens.confirm_deleted(t), priority="money", silent=True
         )
 
 
@@ -54,20 +54,25 @@ PAUSE_SECONDS = 0.05
 class Retention:
     """Delete rows that are too old. Personal data is kept for `days` after its last use (0: forever)."""
 
-    def __init__(self, infra: Infra, days: int, rest: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+    def __init__(
+        self,
+        infra: Infra,
+        user_data: Sequence[UserData],
+        days: int,
+        rest: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self._database = infra.database
         self._clock = infra.clock
         self._kept = timedelta(days=days) if days else None
-        self._features = infra.features
+        self._user_data = user_data
         self._rest = rest
 
     async def run_once(self) -> int:
         """Delete all rows that are too old, and return how many."""
         now = self._clock.now()
-        declared = [each.prune for each in list_user_data(self._features) if each.prune is not None]
-        deleted = sum(
-            await run_each("retention", [*declared, _prune_events], lambda prune: self._in_batches(prune, now))
-        )
+        special: list[Prune] = [each.prune for each in self._user_data if each.prune is not None]
+        prunes = special + [partial(prune_rows, column) for column in list_pruned_columns()]
+        deleted = sum(await run_each("retention", prunes, lambda prune: self._in_batches(prune, now)))
         if deleted:
             await self._database.erase_deleted()
         return deleted
@@ -83,10 +88,6 @@ class Retention:
             await self._rest(PAUSE_SECONDS)
 
 
-async def _prune_events(tx: Transaction, now: datetime, kept: timedelta | None, _limit: int) -> int:
-    return 0 if kept is None else await UserEventRepository(tx).delete_before(now - kept)
-
-
 class DeletionWorkers:
     """Delete users and old rows.
 
@@ -96,28 +97,28 @@ class DeletionWorkers:
     def __init__(self, infra: Infra, privacy: PrivacyService, retention: Retention) -> None:
         self._privacy = privacy
         self._retention = retention
-        self._chat_jobs = infra.chat_jobs
+        self._inbox = infra.inbox
 
     async def delete_users(self) -> float:
         """Add a job for each user who asked for deletion and has nothing open."""
         await self._privacy.clean_up()
         users = await self._privacy.find_deletable()
-        await run_each("deletion", users, lambda user_id: self._chat_jobs.add(user_id, DELETE_ON_REQUEST))
+        await run_each("deletion", users, lambda user_id: self._inbox.add_job(user_id, DELETE_ON_REQUEST))
         return DELETION_SECONDS
 
     async def prune(self) -> float:
         """Delete old rows, and users who blocked the bot long ago. It runs at each start and once a day."""
         await self._retention.run_once()
         users = await self._privacy.find_long_blocked()
-        await run_each("retention", users, lambda user_id: self._chat_jobs.add(user_id, DELETE_ABSENT))
+        await run_each("retention", users, lambda user_id: self._inbox.add_job(user_id, DELETE_ABSENT))
         return DAY_SECONDS
 
     def jobs(self) -> Mapping[str, JobHandler]:
         """Return what the jobs do, between the updates of the user's chat."""
         return {DELETE_ON_REQUEST: self._delete_on_request, DELETE_ABSENT: self._delete_absent}
 
-    async def _delete_on_request(self, job: Job) -> None:
+    async def _delete_on_request(self, job: InboxItem) -> None:
         await self._privacy.delete_as_requested(job.chat_id, job.finish)
 
-    async def _delete_absent(self, job: Job) -> None:
+    async def _delete_absent(self, job: InboxItem) -> None:
         await self._privacy.delete_long_blocked(job.chat_id, job.finish)

@@ -23,5 +23,5 @@ async def built_app(database: str, **settings: object) -> AsyncIterator[App]:
         )
     )
     yield app
-    await app.client.aclose()
+    await app.settlement.aclose()
     await app.database.close()

@@ -10,27 +10,19 @@ import pytest
 from telegram import CallbackQuery, Chat, Message, Update, User
 from typer.testing import CliRunner
 
-from bot import __version__
+from bot import __version__, updates
 from bot.__main__ import cli
 from bot.app import App
-from bot.infra.outbox.model import NotificationKind, Sent, Undeliverable
+from bot.infra.outbox.model import NotificationKind, Sent
 from bot.infra.outbox.rendering import Renderers
-from bot.infra.process_state import ProcessState
 from bot.infra.telegram.inbound.message_limit import MessageLimit
-from bot.infra.telegram.outbound.activity import ActivityIndicator
-from bot.orders.buttons import OrderAction
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notification_queue import order_notifications
+from bot.infra.watchdog import ProcessState
+from bot.orders.notifications import OrderNotification
 from bot.orders.repository import OrderRepository
-from bot.recipients.buttons import RecipientAction
-from bot.settlement.client.errors import RateLimited
-from bot.settlement.model import SlowDown
-from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarm_repository import AlarmRepository
-from bot.updates import create_processor
+from bot.settlement.errors import SlowDown
+from bot.updates import UpdateRouter
 from bot.web_servers import WebServers
 from tests.app.built_app import built_app
-from tests.infra.builders import as_stored
 from tests.orders.builders import an_open_order
 from tests.texts import text
 
@@ -44,17 +36,17 @@ async def app(file: str) -> AsyncIterator[App]:
         yield app
 
 
-async def test_the_orders_of_a_user_who_writes_are_polled_first(app: App) -> None:
+async def test_the_orders_of_a_user_who_writes_are_polled_first(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     handled: list[Update] = []
 
-    async def process_update(update: Update) -> None:
+    async def handle(_: object, update: Update, *__: object) -> None:
         handled.append(update)
 
+    monkeypatch.setattr(updates, "handle", handle)
     chat, user = Chat(EMMA, Chat.PRIVATE), User(EMMA, "Emma", is_bot=False)
     update = Update(1, message=Message(1, datetime.now(UTC), chat, from_user=user, text="halo"))
-    application = cast("Any", SimpleNamespace(process_update=process_update))
     message_limit = MessageLimit(0, app.clock, app.infra.messenger, app.readers.translator_for)
-    await create_processor(application, message_limit, app.sessions, ActivityIndicator(app.infra.messenger))(update)
+    await UpdateRouter(app, message_limit).process(update)
     assert handled == [update]
     assert app.orders.poller._viewed.users() == (EMMA,)
 
@@ -71,8 +63,7 @@ async def test_a_press_on_a_message_that_telegram_does_not_show_is_answered(
     user = User(EMMA, "Emma", is_bot=False, language_code="id")
     update = Update(1, callback_query=CallbackQuery("77", user, "1", data="o:1", inline_message_id="x"))
     message_limit = MessageLimit(0, app.clock, app.infra.messenger, app.readers.translator_for)
-    nothing = cast("Any", None)
-    await create_processor(nothing, message_limit, app.sessions, ActivityIndicator(app.infra.messenger))(update)
+    await UpdateRouter(app, message_limit).process(update)
     assert answered == [("77", text("users.stale.button", "id"))]
 
 
@@ -93,40 +84,18 @@ async def test_a_rejection_of_anybodys_request_halves_the_budget_of_the_poller(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def reject(*_: object, **__: object) -> None:
-        raise RateLimited(429, "slow down")
+        raise SlowDown(reason="slow down")
 
-    monkeypatch.setattr(app.client, "order", reject)
+    monkeypatch.setattr(app.settlement, "_open_transport", lambda: SimpleNamespace(send=reject))
     assert app.orders.poller._budget.per_second == 10
     with pytest.raises(SlowDown):
         await app.settlement.look_up("svc-1")
     assert app.orders.poller._budget.per_second == pytest.approx(5, abs=0.5)
 
 
-def test_each_action_of_an_order_has_a_handler(app: App) -> None:
-    above = {action for feature in app.features for action in feature.order_actions}
-    assert app.orders.handlers.actions | above == set(OrderAction)
-    assert app.orders.handlers.actions & above == set()
-
-
-def test_each_button_of_a_recipient_does_something(app: App) -> None:
-    above = {action for feature in app.features for action in feature.recipient_actions}
-    assert app.recipients.handlers.actions | above == set(RecipientAction)
-    assert app.recipients.handlers.actions & above == set()
-
-
 def test_each_kind_of_message_has_a_renderer(app: App) -> None:
     ours = (kinds for kinds in NotificationKind.__subclasses__() if kinds.__module__.startswith("bot."))
     assert app.renderers.kinds == {kind for kinds in ours for kind in kinds}
-
-
-@pytest.mark.parametrize("kind", [OrderNotification.PAID, OrderNotification.FAILED, OrderNotification.STUCK])
-async def test_operators_hear_of_a_message_about_money_that_telegram_refuses(app: App, kind: OrderNotification) -> None:
-    order, now = an_open_order(), app.clock.now()
-    (notification,) = order_notifications(order, (kind,), now)
-    async with app.database.transaction() as tx:
-        assert await OrderRepository(tx).add(order)
-        await app.delivery._run_follow_ups(tx, [as_stored(notification)], Undeliverable("message is too long"), now)
-        assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.MESSAGE_REFUSED]
 
 
 def test_no_kind_of_message_has_two_renderers(app: App) -> None:

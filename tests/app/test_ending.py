@@ -12,12 +12,12 @@ FIVE_SECONDS = 5.0
 
 def test_all_that_the_end_gives_to_unfinished_work_fits_into_five_seconds() -> None:
     simultaneous = max(process.FINISH_UPDATES, process.FINISH_ORDER_REQUESTS, process.FINISH_NOTIFICATIONS)
-    assert server.CLOSE_SECONDS + simultaneous + process.FINISH_FEATURES < FIVE_SECONDS
+    assert server.CLOSE_SECONDS + simultaneous + process.FINISH_SUPPORT < FIVE_SECONDS
 
 
 @in_virtual_time
 async def test_work_that_never_ends_is_cut_off_after_what_it_is_given() -> None:
-    for seconds in (process.FINISH_ORDER_REQUESTS, process.FINISH_NOTIFICATIONS, process.FINISH_FEATURES):
+    for seconds in (process.FINISH_ORDER_REQUESTS, process.FINISH_NOTIFICATIONS, process.FINISH_SUPPORT):
         work = asyncio.create_task(asyncio.Event().wait())
         began = now()
         await finish_tasks(lambda work=work: [] if work.done() else [work], seconds)  # type: ignore[misc]

@@ -168,7 +168,7 @@ def test_it_holds_everything_that_is_no_module(installed: Environment) -> None:
     for needed in (
         "bot/locales/en/LC_MESSAGES/kirim.po",
         "bot/locales/id/LC_MESSAGES/kirim.po",
-        "bot/locales/id/status_questions.toml",
+        "bot/core/locales/id.toml",
         "bot/orders/pay_page/templates/payment.html",
         "bot/sandbox/static/index.html",
         "bot/sandbox/service/payout-methods.json",
@@ -204,7 +204,7 @@ async def test_the_sandbox_its_bot_and_the_tools_start(
         await until(lambda: _says(log, f"http://127.0.0.1:{page}"), what="the sandbox's address")
         emma = ChatUser(http, 1001)
         await emma.says("/start")
-        await emma.sees(like("users.start.text"))
+        await emma.sees(like("home.start.text"))
         for environment in (installed, tools):
             assert _serves_over_stdio(environment, tmp_path, f"http://127.0.0.1:{service}") == __version__
 

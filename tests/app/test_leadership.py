@@ -9,12 +9,12 @@ from sqlalchemy import text
 
 from bot import process
 from bot.app import build
-from bot.infra.db import file_lock, migrate
+from bot.infra.db import migrate, sqlite_files
 from bot.infra.db.database import Database
 from bot.infra.db.errors import SchemaMismatch
 from bot.infra.db.fence import FENCE
 from bot.infra.leases import leader
-from bot.infra.telegram.errors import Unsent
+from bot.infra.telegram.outcomes import Unsent
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.app.app_process import create_settings, running
 from tests.harness.databases import BOTH, on_postgresql
@@ -26,8 +26,8 @@ on_sqlite_bare = pytest.mark.parametrize("bare_database", BOTH[:1], indirect=Tru
 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_lock, "POLL_SECONDS", 0.005)
-    monkeypatch.setattr(file_lock, "WATCH_SECONDS", 0.005)
+    monkeypatch.setattr(sqlite_files, "POLL_SECONDS", 0.005)
+    monkeypatch.setattr(sqlite_files, "WATCH_SECONDS", 0.005)
     monkeypatch.setattr(leader, "LOOK_SECONDS", 0.02)
 
 
@@ -54,11 +54,11 @@ async def test_who_stands_by_leaves_the_tables_alone_and_migrates_when_it_is_alo
     await other.close()
 
 
-async def test_one_that_is_older_than_the_tables_ends_at_once(store: Database, database: str) -> None:
+async def test_one_that_is_older_than_the_tables_ends(store: Database, database: str) -> None:
     async with store._writer.begin() as connection:
         await connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
     try:
-        async with store.exclude_others(), running(database) as older:
+        async with running(database) as older:
             with pytest.raises(SchemaMismatch):
                 await older.ends()
     finally:
@@ -76,7 +76,7 @@ async def test_a_deleted_lock_file_ends_the_process(bare_database: str, tmp_path
         await bot.logs("bot_started")
         os.unlink(f"{bare_database.removeprefix('sqlite:///')}.lock")  # noqa: PTH108  an asynchronous test has no other
         assert await bot.ends() == process.WORKER_ENDED
-        assert [each["worker"] for each in bot.log_entries("worker_ended")] == ["database-lock"]
+        assert [each["worker"] for each in bot.log_entries("worker_ended")] == ["database-hold"]
 
 
 @on_postgresql
@@ -132,7 +132,7 @@ async def test_work_that_has_lost_its_lease_does_not_call_telegram(database: str
     with pytest.raises(Unsent, match="no longer acts"):
         await system.application.bot.request.post(address)
     await system.application.bot.request.shutdown()
-    await system.client.aclose()
+    await system.settlement.aclose()
     await system.database.close()
 
 
@@ -144,11 +144,11 @@ async def test_a_process_starts_although_telegram_is_out_of_reach(database: str)
         assert await bot.ends() == 0
 
 
-async def test_the_leader_cleans_up_leases_and_updates_in_loops_of_their_own(bare_database: str) -> None:
+async def test_the_leader_cleans_up_updates_in_a_loop_of_its_own(bare_database: str) -> None:
     app = build(create_settings(bare_database))
     loops = process.create_leader_loops(app)
     for _, loop in loops:
         loop.close()
     await app.database.close()
-    await app.client.aclose()
-    assert {"inbox-cleanup", "lease-cleanup"} <= {name for name, _ in loops}
+    await app.settlement.aclose()
+    assert "inbox-cleanup" in {name for name, _ in loops}

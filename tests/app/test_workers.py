@@ -32,7 +32,7 @@ OURS = {
     "broadcasts",
     "live",
     "masking",
-    "reconciler",
+    "lost-orders",
     "web",
     "unreadable-rows",
 }

@@ -162,7 +162,8 @@ def _sample_modules() -> tuple[ModuleType, ...]:
 
 
 def _has_screens(path: Path) -> bool:
-    return "screens" in path.with_suffix("").parts or path.match("bot/checkout/steps/*.py")
+    parts = path.with_suffix("").parts
+    return "screens" in parts or parts[-1] == "warnings" or path.match("bot/checkout/steps/*.py")
 
 
 def _load(path: Path) -> ModuleType:

@@ -16,8 +16,8 @@ from tests.harness.wheels import pins
 
 PYPROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT: Final = PYPROJECT["project"]
-ONLY_AT_RUN_TIME: Final = {"aiosqlite", "tzdata"}
-"""SQLAlchemy imports the first by the database's URL, and `zoneinfo` reads the second."""
+ONLY_AT_RUN_TIME: Final = {"aiosqlite", "sniffio", "tzdata"}
+"""SQLAlchemy imports the first by the database's URL, httpcore the second, and `zoneinfo` reads the third."""
 
 LOCKS: Final = {
     "requirements.lock": PROJECT["dependencies"],

@@ -39,12 +39,12 @@ def test_files_and_modules_that_a_document_names_exist(path: Path) -> None:
 
 
 def test_a_path_is_read_from_the_root_or_from_the_package_and_can_end_in_a_function() -> None:
-    text = "`tests/orders/` `bot/checkout/flow.mmd` `orders/order.expire` `support/tickets/*` `orders/nothing` `and/or`"
+    text = "`tests/orders/` `bot/checkout/flow.mmd` `orders/order.expire` `support/screens/*` `orders/nothing` `and/or`"
     assert [(name, _exists(name)) for name in _paths_in(text)] == [
         ("tests/orders/", True),
         ("bot/checkout/flow.mmd", True),
         ("orders/order.expire", True),
-        ("support/tickets/*", True),
+        ("support/screens/*", True),
         ("orders/nothing", False),
     ]
 

@@ -9,7 +9,7 @@ from pydantic_settings import BaseSettings
 
 from bot.config import Settings
 from bot.mcp_server.config import AgentSettings
-from bot.settlement.steps import STEP_OF_STATE
+from bot.settlement.model import STEP_OF_STATE
 from tests.architecture.documents import DOCUMENTS, ROOT, check_listed, part, rows
 from tests.architecture.source import read_layers
 

@@ -3,10 +3,10 @@
 import json
 import re
 
+from bot.infra.http import server as web
 from bot.mcp_server.config import AgentSettings
-from bot.mcp_server.http import bodies
 from bot.sandbox.settlement import SANDBOX_API_KEY
-from bot.settlement.steps import STEP_OF_STATE, TERMINAL_STATES
+from bot.settlement.model import STEP_OF_STATE, TERMINAL_STATES
 from tests.architecture.documents import ROOT, check_listed, part, rows
 from tests.mcp_server.agent_system import open_agent_system
 
@@ -47,7 +47,7 @@ def test_every_state_is_explained() -> None:
 def test_what_is_said_of_the_sandbox_and_the_limits_is_true() -> None:
     assert f"`{SANDBOX_API_KEY}`" in SECTION
     [when] = [second for first, second in rows("agent-limits") if "408" in first]
-    assert re.findall(r"\d+", when) == [f"{bodies.READ_WITHIN_SECONDS:.0f}", f"{bodies.MAX_BYTES >> 20}"]
+    assert re.findall(r"\d+", when) == [f"{web.BODY_SECONDS}", f"{web.MAX_BODY_BYTES >> 20}"]
 
 
 def test_compose_hands_the_tools_nothing_but_their_own_variables() -> None:

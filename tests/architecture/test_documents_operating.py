@@ -8,15 +8,15 @@ from babel.messages.pofile import read_po
 from typer.main import get_command
 
 from bot.__main__ import cli
-from bot.app import build_declared_features
+from bot.app import build_declared
+from bot.home.command_menus import collect_menus
 from bot.infra.http.health import Health, create_health_app
 from bot.infra.i18n import find_catalogue_folder
 from bot.infra.metrics import LoopLag
-from bot.infra.process_state import ProcessState
-from bot.operations.command_menus import collect_menus
+from bot.infra.watchdog import ProcessState
+from bot.operations.model import OrderOutcome
 from bot.operations.reconciliation.books import COLUMNS as BOOKED
-from bot.operations.statistics import OrderOutcome
-from bot.operations.statistics_service import COLUMNS as EXPORTED
+from bot.operations.service import COLUMNS as EXPORTED
 from bot.staff.audit import COLUMNS as AUDITED
 from tests.architecture.documents import DOCUMENTS, check_listed, part, rows
 from tests.architecture.log_events import log_events
@@ -25,14 +25,15 @@ from tests.texts import label
 if TYPE_CHECKING:
     from bot.infra.db.database import Database
 
-COMMANDS_IN_TELEGRAM = {name for names in collect_menus(build_declared_features()).values() for name in names}
+ROUTES = [routes for feature in build_declared().features for routes in feature.routes]
+COMMANDS_IN_TELEGRAM = {name for names in collect_menus(ROUTES).values() for name in names}
 PATHS = {"data", "healthz", "livez", "mcp", "metrics", "p", "readyz"}
 """What is written in code like a command and is a path."""
 
 IN_NO_MENU = {"id"}
 """A command for the people who set up the bot."""
 
-OF_BOTFATHER = {"newbot", "revoke", "setinline", "setuserpic"}
+OF_BOTFATHER = {"newbot", "revoke", "setinline", "setinlinefeedback", "setuserpic"}
 NO_FIGURES = {"operations.statistics.head", "operations.statistics.outcome", "operations.statistics.since"}
 """Texts with numbers in them that are parts of others."""
 

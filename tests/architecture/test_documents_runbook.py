@@ -6,13 +6,13 @@ from typing import NamedTuple
 import pytest
 
 from bot.infra.i18n import read_catalogue
-from bot.orders.notification_queue import ALARM_OF
-from bot.staff.alarm_model import RESOLVABLE_ALARMS, SERVICE_ALARMS, AlarmKind
+from bot.orders.warnings import ALARM_OF
+from bot.staff.model import RESOLVABLE_ALARMS, SERVICE_ALARMS, AlarmKind, Urgency
 from tests.architecture.documents import DOCUMENTS, ROOT, anchors, check_listed, part, rows
 
 RUNBOOK = ROOT / "docs" / "runbook.md"
 SENTENCES = read_catalogue("en").sentences
-URGENCIES = ("At once", "Today", "When convenient")
+URGENCIES = [each.value.replace("_", " ").capitalize() for each in Urgency]
 OTHER_TEXTS = {
     "staff.alarm.methods_empty": AlarmKind.METHODS_SHRUNK,
     "staff.alarm.orders_refused": AlarmKind.SERVICE_DOWN,
@@ -80,10 +80,12 @@ def test_an_alarm_leads_to_the_service_if_it_has_to_help_and_to_its_button_if_it
     assert ("**Mark as handled**" in said) is (section.name in RESOLVABLE_ALARMS)
 
 
-def test_alarms_are_sorted_by_urgency() -> None:
-    order = [URGENCIES.index(section.urgency) for section in SECTIONS]
+def test_alarms_are_sorted_by_the_urgency_that_decides_when_they_come() -> None:
+    order = [list(Urgency).index(AlarmKind(section.name).urgency) for section in SECTIONS]
     assert order == sorted(order)
     assert set(order) == {0, 1, 2}
+    assert [section.urgency for section in SECTIONS] == [URGENCIES[each] for each in order]
+    assert [name for name, *_ in rows("urgencies")] == URGENCIES
 
 
 def test_the_table_leads_to_each_alarm_by_its_name_in_status() -> None:

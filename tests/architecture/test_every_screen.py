@@ -14,7 +14,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.history import HistoryPage
 from bot.orders.order import Failure, Order
 from bot.settlement.model import PayoutMethod
-from bot.support.ticket import Ticket
+from bot.support.model import Ticket
 from bot.users.buttons import NewOrderButton
 from tests.architecture.every_screen import every_screen, find_screens, screens_in, screens_of
 from tests.screens import Outside, ScreenCase, check_screen
@@ -22,7 +22,7 @@ from tests.settlement.builders import LISTED_BCA
 from tests.texts import TRANSLATIONS
 
 EN = TRANSLATIONS.get("en")
-OF_STAFF = ("bot/support/cases/", "bot/support/lookup/", "bot/support/notifications/", "bot/support/staff/")
+OF_STAFF = tuple(f"bot/support/screens/{each}.py" for each in ("lookups", "case", "staff"))
 """The screens that staff see, except a reveal."""
 
 
@@ -52,7 +52,7 @@ def test_markup_from_outside_stays_text() -> None:
 def test_an_order_is_never_shown_with_the_whole_number_to_staff() -> None:
     for locale in LOCALES:
         staff = [seen for seen in plain_screens(locale) if seen.name.startswith(OF_STAFF) or "warnings.py" in seen.name]
-        assert {seen.name for seen in staff} > {"bot/support/lookup/screens/orders.py: show_order"}
+        assert {seen.name for seen in staff} > {"bot/support/screens/lookups.py: show_order"}
         assert not any("1234567890" in seen.screen.text or "SANTOSO" in seen.screen.text for seen in staff)
 
 
@@ -60,17 +60,20 @@ def test_screens_are_found_in_modules_named_so_and_in_steps() -> None:
     found = {f"{function.__module__}.{function.__name__}" for function in find_screens()}
     assert {
         "bot.checkout.steps.review.show_review",
-        "bot.orders.screens.history.screen",
+        "bot.orders.screens.order_lists.show_open_orders",
         "bot.recipients.screens.show_list",
     } < found
 
 
 OF_TROUBLE: Final = (
-    "bot/operations/screens/status.py: show_status",
-    "bot/orders/status_questions/screens.py: show_no_order",
-    "bot/orders/status_questions/screens.py: show_other_invoice",
+    "bot/operations/screens.py: show_status",
+    "bot/orders/screens/order_messages.py: show_no_order",
+    "bot/orders/screens/order_messages.py: show_other_invoice",
     "bot/payment_requests/paying/screens.py: show_reported",
-    "bot/support/user_chat/screens/question.py",
+    *(
+        f"bot/support/screens/user.py: {each}"
+        for each in ("ask", "confirm", "describe", "explain", "offer", "show_contact")
+    ),
 )
 """Screens that are about trouble, whatever they show. The others are if an order, a ticket or an alarm says so."""
 
@@ -95,7 +98,10 @@ def test_no_screen_about_trouble_has_a_primary_button_to_send_rupiah(locale: str
         seen for seen in plain_screens(locale) if seen.name.startswith(OF_TROUBLE) or is_in_trouble(seen.given)
     ]
     asking = [seen for seen in of_trouble for button in seen.buttons if button.data == NewOrderButton().pack()]
-    assert {seen.name.rpartition("/")[2] for seen in asking} > {"help.py: show_first_page", "history.py: screen"}
+    assert {seen.name.rpartition("/")[2] for seen in asking} > {
+        "help.py: show_first_page",
+        "order_lists.py: show_history",
+    }
     for seen in asking:
         styles = {button.style for button in seen.buttons if button.data == NewOrderButton().pack()}
         assert styles == {None}, f"{seen.name}: {seen.text}"

@@ -14,47 +14,44 @@ from typing import Any, Final
 
 import pytest
 
-from bot.broadcasts.drafts import Preview
-from bot.broadcasts.model import Broadcast
-from bot.broadcasts.screens import confirm as broadcast_confirm
+from bot.broadcasts.model import Broadcast, Preview
+from bot.broadcasts.screens import compose as broadcast_screens
 from bot.checkout.draft import Step, refuse
 from bot.checkout.steps import review
 from bot.core.errors import Rejection
+from bot.home.screens import show_welcome
 from bot.infra.i18n import LOCALES, Html, Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
-from bot.operations.screens import status as operator_status
+from bot.operations import screens as operator_screens
 from bot.orders.destinations.model import PayoutTimes
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notifications.warnings import OrderInAlarm
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, OrderEvent, Phase
-from bot.orders.receipts.codes import ReceiptLinks
-from bot.orders.receipts.screens import receipt
-from bot.orders.screens import order_messages, status_message
+from bot.orders.receipts.screens import build_keyboard
+from bot.orders.screens import order_messages
 from bot.orders.screens import payment as pay
+from bot.orders.screens.formatting import format_sent
+from bot.orders.warnings import OrderInAlarm
+from bot.payment_reminders.screens import ask_day, show_due
+from bot.payments.tokens import CODES
 from bot.rates.model import estimate
-from bot.settlement.model import OrderReport, ServiceRecord
-from bot.settlement.steps import FAILED
-from bot.staff.alarm_model import Alarm, AlarmKind
-from bot.staff.screens import alarms
-from bot.support.cases.reader import Case
-from bot.support.lookup.screens.evidence import show_evidence
-from bot.support.lookup.screens.service_orders import show_service_order
-from bot.support.model import EntryKind
-from bot.support.notifications.screens import card as card_screens
-from bot.support.notifications.screens import staff_lines
+from bot.settlement.model import FAILED, ServiceRecord
+from bot.staff.model import Alarm, AlarmKind
+from bot.staff.screens import show_raised
+from bot.support.cases import Case
+from bot.support.model import Cause, EntryKind
+from bot.support.screens.help import HelpFacts, show_first_page
+from bot.support.screens.lookups import show_evidence, show_service_order
+from bot.support.screens.staff import ask_to_send, show_card
 from bot.support.service_orders import ServiceOrder
-from bot.support.ticket import Cause
-from bot.support.user_chat.facts import answer_newcomer
-from bot.support.user_chat.screens import help as help_screens
-from bot.users.model import User
-from bot.users.provider import Provider
-from bot.users.screens import start
+from bot.users.model import Provider, User
 from tests.checkout.builders import a_draft_at_review
 from tests.operations.samples import FIGURES, a_summary
-from tests.orders.builders import a_receipt, an_open_order, as_sent, orders_in_each_state, some_evidence
+from tests.orders.builders import an_open_order, as_sent, orders_in_each_state, some_evidence
+from tests.payment_reminders.builders import a_reminder
+from tests.recipients.builders import a_long_recipient
 from tests.screens import JAKARTA, NOW, ScreenCase
-from tests.settlement.builders import LISTED_BCA, QUOTE
+from tests.settlement.builders import LISTED_BCA, QUOTE, a_report
 from tests.staff.samples import some_contacts
 from tests.support.builders import an_entry, an_unanswered_ticket
 from tests.texts import TRANSLATIONS
@@ -64,35 +61,35 @@ GOLDEN: Final = Path(__file__).with_name("golden")
 UPDATES: Final = os.environ.get("UPDATE_GOLDEN") == "1"
 MOMENTS: Final = dict(orders_in_each_state()) | {"sent": as_sent(an_open_order())}
 OSCAR: Final = 2001
+RUN_BY: Final = Provider(name="PT Kirim", terms_url="https://kirim.example/terms")
 NAMES: Final = {1001: "Emma", 3001: "Rina"}
 
 
 def _status(moment: str) -> Callable[[Translator], Screen]:
-    return lambda t: status_message.screen(Reader(t, JAKARTA, NOW), MOMENTS[moment], help_offered=True)
+    return lambda t: order_messages.show_status(Reader(t, JAKARTA, NOW), MOMENTS[moment], help_offered=True)
 
 
 def _notice(notice: OrderNotification, moment: str) -> Callable[[Translator], Screen]:
     order = replace(MOMENTS[moment], evidence=some_evidence())
-    return lambda t: order_messages.screen(
+    return lambda t: order_messages.show_notification(
         notice, Reader(t, JAKARTA, NOW), order, help_offered=True, staff_notified=True
     )
 
 
 def _start(t: Translator) -> Screen:
-    facts = help_screens.HelpFacts(
+    facts = HelpFacts(
         minimum=20_000,
         a_day=100_000_000,
         times=PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11)),
         contacts=some_contacts(frozenset({OSCAR}), ""),
     )
-    run_by = Provider(name="PT Kirim", terms_url="https://kirim.example/terms")
-    return start.show_welcome(t, answer_newcomer(t, facts, QUOTE, run_by))
+    return show_welcome(t, facts, QUOTE, RUN_BY, can_ask=False)
 
 
 def _review(t: Translator, **how: Any) -> Screen:
     draft = a_draft_at_review(number="1234567890")
     assert draft.amount is not None
-    return review.show_review(t, draft, estimate(draft.amount, QUOTE), JAKARTA, **how)
+    return review.show_review(t, draft, estimate(draft.amount, QUOTE), JAKARTA, ways=CODES, run_by=RUN_BY.name, **how)
 
 
 def _invoice(t: Translator) -> Screen:
@@ -103,9 +100,7 @@ def _invoice(t: Translator) -> Screen:
 
 def _receipt(t: Translator) -> Screen:
     order = MOMENTS["sent"]
-    return Screen(
-        receipt.format_caption(t, order, a_receipt(), ReceiptLinks("kirim_bot")), receipt.build_keyboard(t, order)
-    )
+    return Screen(format_sent(t, order), build_keyboard(t, order, "https://pay.example/verify/K7QM2XPA9RTW"))
 
 
 def _staff_ticket(t: Translator) -> Screen:
@@ -125,7 +120,7 @@ def _staff_ticket(t: Translator) -> Screen:
     user = User(id=1001, language_code="en", created_at=began)
     order = replace(MOMENTS["failed paid"], evidence=some_evidence())
     case = Case(user_id=1001, user=user, order=order, events=events, tickets=(ticket,))
-    return card_screens.show_card(Reader(t, JAKARTA, NOW, NAMES), ticket, case, has_topic=True)
+    return show_card(Reader(t, JAKARTA, NOW, NAMES), ticket, case, has_topic=True)
 
 
 def _evidence(t: Translator) -> Screen:
@@ -134,7 +129,7 @@ def _evidence(t: Translator) -> Screen:
 
 
 def _service_order(t: Translator) -> Screen:
-    report = OrderReport(
+    report = a_report(
         service_id="cm7k2jt8x0000qz01abcd1234",
         state="COMPLETED",
         sats=29_412,
@@ -160,30 +155,39 @@ def _stuck_ticket(t: Translator) -> Screen:
     draft = a_draft_at_review(number="1234567890", step=Step.AMOUNT, amount=None, refusal=refusal)
     user = User(id=1001, language_code="en", created_at=NOW)
     case = Case(user_id=1001, user=user, tickets=(ticket,), draft=draft)
-    return card_screens.show_card(Reader(t, JAKARTA, NOW), ticket, case)
+    return show_card(Reader(t, JAKARTA, NOW), ticket, case)
 
 
 def _send_question(t: Translator) -> Screen:
     ticket = an_unanswered_ticket(NOW)
     written = an_entry(ticket.reference, author_id=3001, number=7, kind=EntryKind.UNDECIDED)
-    return staff_lines.ask_to_send(Reader(t, JAKARTA, NOW, NAMES), ticket, written, 1, None)
+    return ask_to_send(Reader(t, JAKARTA, NOW, NAMES), ticket, written, 1, None)
 
 
 def _alarm(t: Translator) -> Screen:
     order = MOMENTS["failed paid"]
     alarm = Alarm(kind=AlarmKind.ORDER_FAILED, subject=order.reference, raised_at=NOW)
-    return alarms.show_raised(t, alarm, {order.reference: OrderInAlarm(order)}, NOW, JAKARTA)
+    return show_raised(Reader(t, JAKARTA, NOW), alarm, {order.reference: OrderInAlarm(order)})
 
 
 def _status_of_operators(t: Translator) -> Screen:
     alarm = Alarm(kind=AlarmKind.KEY_REFUSED, raised_at=NOW - timedelta(minutes=9))
-    return operator_status.show_status(t, a_summary(alarm), FIGURES, {}, NOW, JAKARTA)
+    return operator_screens.show_status(Reader(t, JAKARTA, NOW), a_summary(alarm), FIGURES, {})
 
 
 def _broadcast(t: Translator) -> Screen:
     draft = Broadcast(id="0123456789", operator_id=OSCAR, created_at=NOW, revision=3, quote=QUOTE)
     preview = Preview(draft, {"en": 12, "id": 1_000}, timedelta(seconds=61), (), None)
-    return broadcast_confirm.ask_to_confirm(Reader(t, JAKARTA, NOW), preview)
+    return broadcast_screens.ask_to_confirm(Reader(t, JAKARTA, NOW), preview)
+
+
+def _reminder(t: Translator) -> Screen:
+    return show_due(Reader(t, JAKARTA, NOW), a_long_recipient(label="Ibu"), a_reminder())
+
+
+def _days(t: Translator) -> Screen:
+    monthly = a_reminder(id="0" * 16, day="31")
+    return ask_day(t, a_long_recipient(label="Ibu"), 500_000, (monthly,), of_month=False)
 
 
 SCREENS: Final[dict[str, Callable[[Translator], Screen]]] = {
@@ -206,7 +210,9 @@ SCREENS: Final[dict[str, Callable[[Translator], Screen]]] = {
     "evidence": _evidence,
     "service-order": _service_order,
     "broadcast-preview": _broadcast,
-    "help": lambda t: help_screens.show_first_page(t, some_contacts(frozenset({OSCAR}), "@kirim_help")),
+    "payment-reminder": _reminder,
+    "payment-reminder-days": _days,
+    "help": lambda t: show_first_page(t, some_contacts(frozenset({OSCAR}), "@kirim_help")),
 }
 
 

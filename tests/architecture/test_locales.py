@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from html.parser import HTMLParser
 
@@ -41,8 +41,8 @@ SENTENCES = {locale: {_key(each): each for each in catalog if each.id} for local
 ENGLISH = SENTENCES["en"]
 EVERY_SENTENCE = [(locale, key) for locale, sentences in SENTENCES.items() for key in sentences]
 TROUBLE = (
-    "orders.card.failed_paid",
-    "orders.card.stuck",
+    "orders.status_message.failed_paid",
+    "orders.status_message.overdue",
     "support.help.trouble",
     "support.help.trouble_alone",
     "support.help.trouble_contact",
@@ -51,16 +51,16 @@ TROUBLE = (
     "orders.notification.failed_paid",
     "orders.notification.keep_reference",
     "orders.notification.staff_know",
-    "orders.notification.stuck",
-    "support.welcome.trouble_alone",
-    "support.welcome.trouble_contact",
-    "support.welcome.trouble_support",
+    "orders.notification.overdue",
+    "home.welcome.trouble_alone",
+    "home.welcome.trouble_contact",
+    "home.welcome.trouble_support",
 )
 """What senders read when their payment came in and the payout hasn't followed."""
 
 SENT = (
-    "orders.card.sent_bank",
-    "orders.card.sent_ewallet",
+    "orders.status_message.sent_bank",
+    "orders.status_message.sent_ewallet",
     "orders.notification.sent_bank",
     "orders.notification.sent_ewallet",
 )
@@ -70,12 +70,12 @@ NEVER_SAID = (
     (TROUBLE, "id", ("kembali", "pengembalian")),
     # Rupiah that were sent may still be on their way inside the bank.
     (SENT, "en", ("arrived",)),
-    (("orders.card.sent_ewallet", "orders.notification.sent_ewallet"), "en", ("bank",)),
+    (("orders.status_message.sent_ewallet", "orders.notification.sent_ewallet"), "en", ("bank",)),
     # A payment can be on its way when its invoice expires.
-    (("orders.card.expired", "orders.notification.expired"), "en", ("not paid",)),
+    (("orders.status_message.expired", "orders.notification.expired"), "en", ("not paid",)),
     # These are also shown where there are no staff, and where there is no button.
     (
-        ("orders.notification.failed_paid", "orders.notification.keep_reference", "orders.notification.stuck"),
+        ("orders.notification.failed_paid", "orders.notification.keep_reference", "orders.notification.overdue"),
         "en",
         ("staff", "button"),
     ),
@@ -86,8 +86,8 @@ NEVER_SAID = (
             "support.help.trouble",
             "support.help.trouble_alone",
             "support.help.trouble_contact",
-            "support.welcome.trouble_alone",
-            "support.welcome.trouble_contact",
+            "home.welcome.trouble_alone",
+            "home.welcome.trouble_contact",
         ),
         "en",
         ("support", "ticket", "repl"),
@@ -97,8 +97,8 @@ NEVER_SAID = (
             "support.help.trouble",
             "support.help.trouble_alone",
             "support.help.trouble_contact",
-            "support.welcome.trouble_alone",
-            "support.welcome.trouble_contact",
+            "home.welcome.trouble_alone",
+            "home.welcome.trouble_contact",
         ),
         "id",
         ("tim bantuan", "tiket", "balas"),
@@ -106,20 +106,20 @@ NEVER_SAID = (
     # How long a transfer takes is said where the bot's own orders have shown it, and nowhere else.
     (
         (
-            "operations.about.description",
-            "operations.about.short",
+            "home.about.description",
+            "home.about.short",
             "support.help.time",
-            "support.welcome.time_unmeasured",
+            "home.welcome.time_unmeasured",
         ),
         "en",
         ("minute", "hour", "instant", "second"),
     ),
     (
         (
-            "operations.about.description",
-            "operations.about.short",
+            "home.about.description",
+            "home.about.short",
             "support.help.time",
-            "support.welcome.time_unmeasured",
+            "home.welcome.time_unmeasured",
         ),
         "id",
         ("menit", " jam", "instan", "detik"),
@@ -131,13 +131,13 @@ ALWAYS_SAID = (
     # Whoever has paid, or may have, must not pay again.
     (
         (
-            "orders.card.failed_paid",
-            "orders.card.failed_unknown",
-            "orders.card.stuck",
+            "orders.status_message.failed_paid",
+            "orders.status_message.failed_unknown",
+            "orders.status_message.overdue",
             "orders.chat.order_unreadable",
             "orders.notification.failed_paid",
             "orders.notification.paid_late",
-            "orders.notification.stuck",
+            "orders.notification.overdue",
             "orders.order_page.given_up",
             "orders.pay_page.expired_text",
             "orders.pay_page.failed_paid_text",
@@ -162,9 +162,9 @@ ALWAYS_SAID = (
         "tidak perlu membayar apa pun",
     ),
     (("checkout.service.down", "orders.cannot_check"), "no order was created", "transaksi"),
-    (("orders.card.cannot_look",), "isn't affected", "tidak terpengaruh"),
+    (("orders.status_message.cannot_look",), "isn't affected", "tidak terpengaruh"),
     (("orders.notification.failed_unpaid", "orders.notification.offer_over"), "get a new price", "minta harga baru"),
-    (("orders.card.failed_unpaid", "orders.order_page.offer_over"), "get a new price", "minta harga baru"),
+    (("orders.status_message.failed_unpaid", "orders.order_page.offer_over"), "get a new price", "minta harga baru"),
     (
         ("orders.notification.not_shown", "orders.notification.refused", "orders.notification.refused_because"),
         "try again",
@@ -173,8 +173,8 @@ ALWAYS_SAID = (
     # These lead to the page that says whom to contact.
     (
         (
-            "orders.card.failed_paid",
-            "orders.card.failed_unknown",
+            "orders.status_message.failed_paid",
+            "orders.status_message.failed_unknown",
             "orders.chat.order_unreadable",
             "orders.order_page.given_up",
             "orders.pay.deposit",
@@ -190,12 +190,12 @@ ALWAYS_SAID = (
     (
         (
             "broadcasts.default",
-            "checkout.review.figures",
+            "checkout.review.price",
             "rates.fee",
             "rates.subscription.daily_text",
             "support.help.cost",
-            "support.welcome.cost",
-            "support.welcome.cost_unpriced",
+            "home.welcome.cost",
+            "home.welcome.cost_unpriced",
         ),
         "part of the price that we lock",
         "termasuk dalam harga yang kami kunci",
@@ -203,11 +203,14 @@ ALWAYS_SAID = (
 )
 """Keys, and what they say in English and in Indonesian: what trouble means for the money, and what to do now."""
 
+NAMED_BUTTON = re.compile(r"\b(?:[Tt]ap|tapped|[Kk]etuk|mengetuk) (?:“([^”]+)”|(?:<b>)?[A-Z](?!tart\b))")
+"""How a text names a button. One without these quotation marks is wrong, but Telegram's Start is its own."""
+
 OTHER_SENTENCES = [(locale, key) for locale, key in EVERY_SENTENCE if locale != "en" and key in ENGLISH]
 
 FOR_STAFF = (
     "operations.books.",
-    "operations.command.reconcile",
+    "home.command.reconcile",
     "operations.help.",
     "support.agent.",
     "operations.reconciliation.",
@@ -235,7 +238,7 @@ WORDS_OUT = {
     "en": (
         *FORBIDDEN_ENGLISH,
         r"\b(?:nobody|a person)\b",
-        r"\b(?:I(?!'ve paid$)|I'm|I'll)\b",  # we are "we", and one button is its user's answer
+        r"\b(?:I(?!'ve paid$|'m on it)|I'll)\b",  # we are "we", and some buttons are their reader's words
         r"\bthe service\b",  # the settlement service to staff, our payment partner to customers
         r"\bat \{(?:at|since|again)\}",  # a time can have a date before it
     ),
@@ -406,7 +409,7 @@ def test_labels_and_alerts_have_no_markup_for_telegram_shows_them_as_they_are(lo
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-@pytest.mark.parametrize(("key", "longest"), [("operations.about.description", 512), ("operations.about.short", 120)])
+@pytest.mark.parametrize(("key", "longest"), [("home.about.description", 512), ("home.about.short", 120)])
 def test_what_telegram_shows_of_the_bot_is_short_enough_and_has_no_markup(key: str, longest: int, locale: str) -> None:
     (form,) = _forms(SENTENCES[locale][key])
     assert len(form.encode("utf-16-le")) // 2 <= longest
@@ -442,6 +445,30 @@ def test_no_text_has_a_word_that_is_out(locale: str) -> None:
     ] == [], (
         f"customers don't know these words. If only staff read a text, add its beginning to FOR_STAFF in {__file__}"
     )
+
+
+def test_a_text_names_a_button_in_its_words() -> None:
+    """A reader looks for the words that they have read. Both languages name the same button."""
+    labels = {locale: _labels(locale) for locale in LOCALES}
+    wrong = []
+    for key in ENGLISH:
+        named = [
+            [labels[locale].get(name, set()) for name in NAMED_BUTTON.findall(" ".join(_forms(SENTENCES[locale][key])))]
+            for locale in LOCALES
+        ]
+        if len({len(each) for each in named}) > 1 or not all(
+            set.intersection(*each) for each in zip(*named, strict=True)
+        ):
+            wrong.append(key)
+    assert wrong == [], "these texts tell to tap words that are on no button, or another button in each language"
+
+
+def _labels(locale: str) -> dict[str, set[str]]:
+    """Return the keys of each text by its words, without the signs around them that a label can have."""
+    labels = defaultdict[str, set[str]](set)
+    for key, message in SENTENCES[locale].items():
+        labels[re.sub(r"^[^\w(]+|…$", "", _forms(message)[0])].add(key)
+    return labels
 
 
 def _find_words(locale: str, patterns: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -1,19 +1,25 @@
-"""Each promise in `tests/README.md` names tests that exist, so that none is left without one unnoticed."""
+"""Each promise in `tests/README.md`, and each point of the agents' contract, names tests that exist."""
 
 import re
 from collections.abc import Iterator
 
-from tests.architecture.documents import ROOT
+from tests.architecture.documents import ROOT, rows
 
 TABLES = re.compile(r"^\|.*\| tests? \|\n\|[-| ]+\|\n((?:\|.*\n)+)", re.MULTILINE | re.IGNORECASE)
 
 
 def test_each_promise_is_listed_once_with_tests_that_exist() -> None:
-    rows = "".join(TABLES.findall((ROOT / "tests/README.md").read_text(encoding="utf-8"))).splitlines()
-    promises = [row.split("|")[1].strip() for row in rows]
+    lines = "".join(TABLES.findall((ROOT / "tests/README.md").read_text(encoding="utf-8"))).splitlines()
+    promises = [line.split("|")[1].strip() for line in lines]
     assert len(promises) > 100, "the tables aren't found"
     assert sorted(set(promises)) == sorted(promises)
-    assert [(row, name) for row in rows for name in find_missing(row.split("|")[-2])] == []
+    assert [(line, name) for line in lines for name in find_missing(line.split("|")[-2])] == []
+
+
+def test_each_point_of_the_agents_contract_has_tests_that_exist() -> None:
+    contract = rows("agent-contract")
+    assert {section.partition(".")[0] for section, *_ in contract} == {"4", "5", "7", "8"}
+    assert [(point, name) for _, point, tests in contract for name in find_missing(tests)] == []
 
 
 def test_a_name_that_does_not_exist_is_found() -> None:

@@ -6,7 +6,7 @@ import tomllib
 
 from bot.__main__ import cli
 from bot.mcp_server.config import AgentSettings
-from bot.mcp_server.formats import DESCRIPTION, TITLE
+from bot.mcp_server.server import DESCRIPTION, TITLE
 from tests.architecture.documents import ROOT, rows
 
 MANIFEST = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))

@@ -1,36 +1,32 @@
 """A row that can't be read keeps nobody else waiting, and operators are told."""
 
 from datetime import datetime, timedelta
+from unittest.mock import ANY
 
 import pytest
 from sqlalchemy import select, text
 
-from bot.checkout.workers import DraftWorker
-from bot.infra.jobs.chat_jobs import ChatJobs
-from bot.infra.jobs.repository import JobRepository
+from bot.checkout.workers import DraftWorkers
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.outbox.workers import OutboxCleanupWorker
-from bot.infra.telegram.inbound.model import InboxItem
-from bot.infra.telegram.inbound.repository import InboxRepository
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notification_queue import order_subject
+from bot.infra.telegram.inbound.repository import Inbox, InboxItem, InboxRepository
+from bot.orders.messages import order_subject
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
-from bot.orders.tables import NEEDS_MESSAGE_IDS, orders
-from bot.orders.workers import MalformedOrderFinder, OrderWorkers
+from bot.orders.tables import orders
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
-from bot.rates.scheduler import RateScheduler
-from bot.staff.alarm_model import Alarm, AlarmKind
-from bot.staff.alarm_repository import AlarmRepository
+from bot.rates.workers import RateScheduler
 from bot.staff.alarms import add_order_alarm
+from bot.staff.model import Alarm, AlarmKind
+from bot.staff.repository import AlarmRepository
 from bot.users.model import User
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.infra.builders import an_infra
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
-from tests.users.stored_data import FEATURES
+from tests.users.stored_data import USER_DATA
 
 BREAKS = {
     "number": "UPDATE orders SET number = 's1.no.key' WHERE reference = :key",
@@ -48,15 +44,6 @@ MALFORMED = {
     "expires_at": "UPDATE orders SET expires_at = '' WHERE reference = :key",
     "btc_idr": "UPDATE orders SET btc_idr = 'much' WHERE reference = :key",
 }
-
-
-async def reads_what_is_never_due(system: OrderSystem) -> None:
-    """What the workers of orders and of the outbox do each minute."""
-    await MalformedOrderFinder(system.store, system.clock).tick()
-    cleanup = OutboxCleanupWorker(
-        system.store, system.clock, (system.delivery,), keep=(NEEDS_MESSAGE_IDS,), on_recovered=lambda: None
-    )
-    await cleanup.tick()
 
 
 async def due(system: OrderSystem) -> set[str]:
@@ -90,7 +77,9 @@ async def test_an_order_that_does_not_open_is_followed_and_stops_nobody_elses_pa
     service.becomes(bad.service_id or "", "FAILED")
     await system.poll()
     async with system.store.reading() as tx:
-        failed = [alarm.subject for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ORDER_FAILED]
+        failed = [
+            alarm.subject for alarm in await AlarmRepository(tx).find_open() if alarm.kind is AlarmKind.ORDER_FAILED
+        ]
     assert failed == [bad.reference]
 
 
@@ -104,15 +93,14 @@ async def test_a_malformed_order_stops_nobody_elses_payment_and_is_tried_again_e
     service.becomes(good.service_id or "", "LN_INVOICE_PAID")
     await system.poll()
     assert system.sender.edits_and_messages(SARI)[-1] == OrderNotification.PAID
-    workers = OrderWorkers(system.observer, system.lost_orders)
-    await workers.check_times()
+    await system.tracker.tick()
     for _ in range(3):
         assert await next_poll(system, bad) == system.clock.now() + timedelta(minutes=1)
         system.clock.passes(seconds=60)
         await system.poll(after=0)
-        await workers.check_times()
+        await system.tracker.tick()
     assert await due(system) == {good.reference, bad.reference}
-    assert f"orders {bad.reference}" in {*system.sql.unreadable_rows(), *system.sql._vault.left.find()}
+    assert f"orders {bad.reference}" in system.sql.unreadable_rows()
 
 
 async def next_poll(system: OrderSystem, order: Order) -> datetime:
@@ -136,14 +124,14 @@ async def test_an_order_whose_next_look_alone_is_malformed_is_looked_at_now_with
         service.becomes(bad.service_id or "", "LN_INVOICE_PAID")
         await system.poll()
     await breaks(system, "UPDATE orders SET next_poll_at = :at WHERE reference = :key", at=never, key=bad.reference)
-    await reads_what_is_never_due(system)
-    await OrderWorkers(system.observer, system.lost_orders).check_times()
+    await system.tracker.find_malformed()
+    await system.tracker.tick()
     assert await due(system) == {good.reference, bad.reference}
     assert await rows_of_the_alarm(system) == f"orders {bad.reference}"
     service.becomes(bad.service_id or "", "COMPLETED")
     await system.poll(after=0)
     assert OrderNotification.SENT in system.sender.kinds(EMMA)
-    await OrderWorkers(system.observer, system.lost_orders).check_times()
+    await system.tracker.tick()
     assert await due(system) == {good.reference}
 
 
@@ -152,8 +140,8 @@ async def test_an_order_that_is_over_is_not_looked_at_again(system: OrderSystem,
     bad, good = await system.place(), await system.place(SARI)
     change = f"UPDATE orders SET next_poll_at = 'today', {broken} WHERE reference = :key"  # noqa: S608  a test's own text
     await breaks(system, change, key=bad.reference)
-    await reads_what_is_never_due(system)
-    await OrderWorkers(system.observer, system.lost_orders).check_times()
+    await system.tracker.find_malformed()
+    await system.tracker.tick()
     assert await due(system) == {good.reference}
 
 
@@ -161,8 +149,8 @@ async def test_an_order_of_which_even_more_is_malformed_is_tried_again_later(sys
     bad = await system.place()
     change = "UPDATE orders SET next_poll_at = 'today', btc_idr = 'much' WHERE reference = :key"
     await breaks(system, change, key=bad.reference)
-    await reads_what_is_never_due(system)
-    await OrderWorkers(system.observer, system.lost_orders).check_times()
+    await system.tracker.find_malformed()
+    await system.tracker.tick()
     assert await next_poll(system, bad) == system.clock.now() + timedelta(minutes=1)
 
 
@@ -171,8 +159,6 @@ async def test_a_message_that_never_falls_due_keeps_none_behind_it_waiting(syste
     await system.place()
     await breaks(system, "UPDATE outbox SET due_at = :at WHERE kind = 'invoice'", at=never)
     behind = await system.place(number="8720999999")
-    await reads_what_is_never_due(system)
-    await system.deliver()  # gives it up
     await system.deliver()
     assert system.sender.payment_requests() == [behind.bolt11]
     assert (await rows_of_the_alarm(system)).startswith("outbox ")
@@ -196,27 +182,27 @@ async def test_an_alarm_about_a_changed_order_can_be_settled(system: OrderSystem
     await breaks(system, BREAKS["bolt11"], key=bad.reference)
     async with system.store.transaction() as tx:
         await add_order_alarm(tx, AlarmKind.ORDER_STUCK, bad.reference, system.clock.now())
-    assert await system.alarms.resolve(AlarmKind.ORDER_STUCK, bad.reference, OSCAR)
+    assert await system.monitor.resolve(AlarmKind.ORDER_STUCK, bad.reference, OSCAR)
     async with system.store.reading() as tx:
-        assert await AlarmRepository(tx).open() == ()
+        assert await AlarmRepository(tx).find_open() == ()
 
 
 async def test_a_damaged_draft_keeps_no_other_from_being_put_away(system: OrderSystem) -> None:
     bad, good = await system.draft(), await system.draft(SARI)
     await breaks(system, "UPDATE drafts SET method = replace(method, 'BCA', 'BRI') WHERE id = :key", key=bad.id)
     system.clock.passes(hours=1)
-    jobs = ChatJobs(system.store, system.clock)
-    await DraftWorker(system.drafts, jobs).tick()
+    inbox = Inbox(system.store, system.clock)
+    await DraftWorkers(system.drafts, system.access.catalogue, ANY, ANY, inbox).expire_idle()
     async with system.store.reading() as tx:
-        assert set(await JobRepository(tx).find_waiting("me", 9)) == {EMMA, SARI}
+        assert set(await InboxRepository(tx).find_waiting("me", 9)) == {EMMA, SARI}
     assert not await system.drafts.expire(bad.id)
     assert await system.drafts.expire(good.id)
     assert await system.drafts.expired() == ()
-    assert (await system.drafts.begin(EMMA, EMMA, 7)).chat_id == EMMA
+    assert (await system.drafts.begin(system.new_draft(), 7)).chat_id == EMMA
 
 
 async def test_a_damaged_draft_keeps_no_other_user_from_being_forgotten(system: OrderSystem) -> None:
-    bad, privacy = await system.draft(), PrivacyService(an_infra(system.store, system.clock, features=FEATURES), 365)
+    bad, privacy = await system.draft(), PrivacyService(an_infra(system.store, system.clock), USER_DATA, 365)
     now = system.clock.now()
     async with system.store.transaction() as tx:
         for user_id in (EMMA, SARI):
@@ -276,12 +262,10 @@ async def test_orders_that_expire_or_are_looked_for_are_read_row_by_row(
 async def test_an_update_that_does_not_open_keeps_no_place(system: OrderSystem) -> None:
     now = system.clock.now()
     async with system.sql.transaction() as tx:
-        await InboxRepository(tx).add(
-            [InboxItem(update_id=key, chat_id=EMMA, body="{}", received_at=now) for key in (1, 2)]
-        )
-    await breaks(system, "UPDATE inbox SET body = 's1.no.key' WHERE update_id = 1")
+        await InboxRepository(tx).add([InboxItem(id=key, chat_id=EMMA, body="{}", received_at=now) for key in (1, 2)])
+    await breaks(system, "UPDATE inbox SET body = 's1.no.key' WHERE id = 1")
     async with system.sql.reading() as tx:
-        assert [(item.update_id, item.body) for item in await InboxRepository(tx).find_unfinished(EMMA)] == [
+        assert [(item.id, item.body) for item in await InboxRepository(tx).find_unfinished(EMMA)] == [
             (1, ""),
             (2, "{}"),
         ]
@@ -292,7 +276,7 @@ async def rows_of_the_alarm(system: OrderSystem) -> str:
     """The rows that operators are told of."""
     await system.monitor.report_rows()
     async with system.store.reading() as tx:
-        (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
+        (alarm,) = [alarm for alarm in await AlarmRepository(tx).find_open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     return str(alarm.facts["rows"])
 
 
@@ -311,8 +295,6 @@ async def test_a_message_left_half_sent_that_cannot_be_read_is_given_up(system: 
     await system.place()
     await breaks(system, "UPDATE outbox SET payload = '{', status = 'sending' WHERE kind = 'invoice'")
     behind = await system.place(number="8720999999")
-    assert await system.delivery.recover() == 0
-    await system.deliver()  # gives it up
     await system.deliver()
     assert system.sender.payment_requests() == [behind.bolt11]
 
@@ -366,4 +348,4 @@ async def test_while_all_rows_open_there_is_no_alarm(system: OrderSystem) -> Non
     await system.place()
     await system.monitor.report_rows()
     async with system.store.reading() as tx:
-        assert await AlarmRepository(tx).open() == ()
+        assert await AlarmRepository(tx).find_open() == ()

@@ -20,7 +20,6 @@ BENCHMARKS = {
     "orders": "orders_followed",
     "polls": "polled_in_turn",
     "updates": "updates_per_second",
-    "metrics": "metrics_cost",
     "qr": "qr_codes",
     "receipts": "receipts",
     "pages": "wallet_pages",

@@ -9,11 +9,9 @@ from decimal import Decimal
 
 from bot.core.money import Amount
 from bot.infra.db.database import Database
-from bot.orders.order import REFERENCE_ALPHABET, REFERENCE_LENGTH, Order, Phase
-from bot.orders.payer import payer_in_chat
+from bot.orders.order import REFERENCE_ALPHABET, REFERENCE_LENGTH, Order, Phase, payer_in_chat
 from bot.orders.repository import OrderRepository
-from bot.settlement.model import PayoutMethod
-from bot.settlement.steps import OrderStep
+from bot.settlement.model import OrderStep, PayoutMethod
 from tests.benchmarks.sandbox_system import SandboxSystem
 from tests.infra.keys import VAULT
 

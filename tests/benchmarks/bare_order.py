@@ -39,10 +39,6 @@ def _edit(bot: Bot, chat: int) -> Awaitable[object]:
     return bot.edit_message_text(TEXT, chat, 1, parse_mode="HTML", reply_markup=KEYBOARD)
 
 
-def _remove_buttons(bot: Bot, chat: int) -> Awaitable[object]:
-    return bot.edit_message_reply_markup(chat, 1)
-
-
 def _press(bot: Bot, _chat: int) -> Awaitable[object]:
     return bot.answer_callback_query("1")
 
@@ -61,11 +57,11 @@ def _send_receipt(bot: Bot, chat: int) -> Awaitable[object]:
 
 ANSWERS: Final[Sequence[Sequence[Call]]] = (
     (_send,),
-    (_edit,),
-    (_edit,),
+    (_send, _delete),
+    (_send, _delete),
     (_press, _edit),
-    (_send, _remove_buttons),
-    (_press, _edit, _send_qr_code, _send, _delete, _edit, _edit, _edit, _send_receipt),
+    (_send, _delete),
+    (_press, _edit, _send_qr_code, _edit, _send, _delete, _edit, _edit, _edit, _send_receipt),
 )
 """The calls after each update of an order: its questions, its review, and all that follows the confirmation."""
 

@@ -23,7 +23,7 @@ from bot.infra.db.database import Database
 from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.outbox.tables import outbox
-from bot.orders.notification_kinds import AboutOrder, OrderNotification
+from bot.orders.notifications import AboutOrder, OrderNotification
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.settlement.model import Quote
@@ -33,6 +33,7 @@ from tests.benchmarks import active_orders
 from tests.benchmarks.active_orders import Followed
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much
 from tests.benchmarks.sandbox_system import Json, SandboxSystem, open_system
+from tests.infra.builders import all_notifications
 from tests.infra.keys import VAULT
 from tests.texts import like
 
@@ -100,9 +101,9 @@ async def _show_cards(system: SandboxSystem, store: Database, paying: Sequence[F
             )
             await OutboxRepository(tx).add([card])
         shown = {order.chat_id: system.chat_events.seen[order.chat_id][-1].message["message_id"] for order in paying}
-        for notification in await OutboxRepository(tx).find_heads(now, limit=2 * len(paying)):
+        for notification in await all_notifications(tx):
             if notification.chat_id in shown and notification.kind == OrderNotification.PAID:
-                await OutboxRepository(tx).record_sent(notification.id, shown[notification.chat_id], now)
+                await OutboxRepository(tx).record_sent({notification.id: shown[notification.chat_id]}, now)
 
 
 async def subscribe(store: Database, readers: Sequence[int]) -> None:

@@ -1,4 +1,4 @@
-"""The skeleton with our layers, as a process: `python -m tests.benchmarks.layered_bot ADDRESS DATABASE [LEASES]`.
+"""The skeleton with our layers, as a process: `python -m tests.benchmarks.layered_bot ADDRESS DATABASE`.
 
 The receiver, the inbox, the queues, the transport, and the limiter: without limits, but with all of its bookkeeping.
 """
@@ -11,31 +11,32 @@ from telegram.ext import ApplicationBuilder
 
 from bot.core.clock import SystemClock
 from bot.infra.db.database import Database
-from bot.infra.leases.chat_leases import ChatLeases
+from bot.infra.leases.chat_leases import UnsharedLeases
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, UpdatePoller
-from bot.infra.telegram.outbound.limiter import SendLimiter
-from bot.infra.telegram.outbound.pace import UNLIMITED
+from bot.infra.telegram.outbound.limiter import Limits, SendLimiter
 from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.workers import Wakeup, run_forever
 from tests.benchmarks import skeleton
 from tests.infra.keys import VAULT
 
 
-async def main(address: str, database: str, leases: str = "with-leases") -> None:
-    """Run until SIGTERM, built as in `bot.app`, or "without-leases"."""
+async def main(address: str, database: str) -> None:
+    """Run until SIGTERM, built as in `bot.app`."""
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     polls, store, clock = TelegramRequest(connections=1), Database(database, VAULT), SystemClock()
     builder = ApplicationBuilder().token(skeleton.TOKEN).base_url(f"{address}/bot").updater(None)
     builder.request(TelegramRequest()).get_updates_request(TelegramRequest(connections=2))
-    application = skeleton.with_conversation(builder.rate_limiter(SendLimiter(UNLIMITED)).build(), 0)
+    limiter = SendLimiter(Limits(chat_per_second=1_000_000))
+    application = skeleton.with_conversation(builder.rate_limiter(limiter).build(), 0)
     await store.upgrade()
     async with application:
-        holder = ChatLeases(store, "bot", is_alone=True) if leases == "with-leases" else None
+        leases = UnsharedLeases()
+        leases.begin()
         wakeup = Wakeup()
         queues = ChatQueues(
-            store, application.process_update, clock, application.bot, leases=holder, on_waiting=wakeup.wake_here
+            store, application.process_update, clock, application.bot, leases=leases, on_waiting=wakeup.wake_here
         )
         chats = asyncio.create_task(run_forever("chats", queues.claim_waiting, wakeup))
         receiver = Receiver(UpdatePoller(application.bot.base_url, polls), UpdateIntake(store, queues, clock))

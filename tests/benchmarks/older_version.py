@@ -9,8 +9,8 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 
-BEFORE: Final = "c6c3cd9e"
-"""The last commit before the costs of an order, of an update and of the start were worked on."""
+BEFORE: Final = "316f3eac"
+"""The last commit before the code of the bot was reduced."""
 
 
 @contextmanager

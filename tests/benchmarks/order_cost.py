@@ -28,13 +28,13 @@ from tests.texts import label, like
 
 ROUNDS, FEW_ROUNDS = 5, 1
 ORDERS, FEW_ORDERS = 20, 4
-CONFIRM = Step(f"[{label('checkout.review.confirm')}]", like("orders.card.waiting"))
+CONFIRM = Step(f"[{label('checkout.review.confirm')}]", like("orders.status_message.waiting"))
 STATES = ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED")
 FLOOR_SECONDS = 120.0
 SEEN_WITHIN = 1.6
 """Seconds after which the bot has polled an order again and sent what it has to say."""
 
-RECEIPT = like("orders.receipt.caption")
+RECEIPT = like("orders.notification.sent_bank")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

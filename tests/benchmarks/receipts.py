@@ -7,8 +7,8 @@ from dataclasses import replace
 from PIL import Image
 
 from bot.orders.receipts.drawing import render_receipt
-from bot.orders.receipts.off_loop import render_receipt_off_loop
-from bot.orders.receipts.picture import ReceiptFacts
+from bot.orders.receipts.screens import ReceiptFacts
+from bot.orders.receipts.service import render_receipt_off_loop
 from tests.benchmarks.qr_codes import loop_delay, took
 from tests.benchmarks.report import Row, Spread
 
@@ -16,20 +16,21 @@ RECEIPTS, FEW_RECEIPTS = 200, 10
 
 FACTS = ReceiptFacts(
     brand="Kirim",
-    title="Terkirim",
+    title="Terkirim · Sent",
     amount="Rp1.500.000",
-    subtitle="kepada B••• S•••••• · BCA ••••7890",
+    recipient="→ BCA ••••7890",
     rows=(
-        ("Bank", "BCA · BANK CENTRAL ASIA"),
-        ("Rekening", "••••7890"),
-        ("Nomor referensi", "KRM-7Q2M4X"),
-        ("Dibayar", "21 Nov 2026 14.31 WIB"),
-        ("Dikirim", "21 Nov 2026 14.33 WIB"),
+        ("Nomor transaksi · Order", "KRM-7Q2M4X"),
+        ("Waktu bayar · Paid at", "21 Nov 2026 14.31 WIB"),
+        ("Waktu kirim · Sent at", "21 Nov 2026 14.33 WIB"),
     ),
-    explanation="“Terkirim” berarti rupiah sudah dikirim ke bank. Biasanya masuk dalam beberapa menit.",
-    code_label="Kode verifikasi",
+    meanings=(
+        "Sudah dikirim ke bank, biasanya masuk dalam beberapa menit.",
+        "Sent to the bank, usually there within minutes.",
+    ),
+    code_label="Cek kode ini · Check this code",
     code="K7QM-2XPA-9RTW",
-    code_hint="Benarkah struk ini asli? Pindai, atau kirim /verify dan kodenya.",
+    place="/verify → @KirimRupiahBot",
     verify_url="https://t.me/KirimRupiahBot?start=v_K7QM2XPA9RTW",
 )
 

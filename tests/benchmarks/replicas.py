@@ -1,4 +1,4 @@
-"""(r) Several replicas on one PostgreSQL: answers a second, when a dead replica's chats go on, and what leases cost.
+"""(r) Several replicas on one PostgreSQL: answers a second, and when a dead replica's chats go on.
 
 All of it runs on this machine: PostgreSQL, the sandbox, the users and the replicas share its cores. With two cores,
 three replicas can't answer three times as much as one. That needs machines of their own.
@@ -14,12 +14,11 @@ from dataclasses import dataclass
 
 import asyncpg  # type: ignore[import-untyped]  # it has no types
 
-from bot.infra.leases.model import LEASE_SECONDS
+from bot.infra.leases.repository import LEASE_SECONDS
 from tests.benchmarks.processes import Process, processor_seconds
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much
 from tests.benchmarks.sandbox_system import Json, SandboxSystem, open_system
-from tests.benchmarks.updates_per_second import OURS, Way, updates_a_second
-from tests.benchmarks.whole_bot import UNLIMITED, WAY, act, all_walk
+from tests.benchmarks.whole_bot import QUICK_CHATS, WAY, act, all_walk
 from tests.harness import databases, postgresql
 
 REPLICAS = 3
@@ -28,8 +27,6 @@ ROUNDS = 2
 KILLS = 6
 CHATS = 24
 IDLE_SECONDS = 20.0
-UPDATES, UPDATE_ROUNDS = 4000, 3
-WITHOUT_LEASES = Way("the same layers without leases", OURS.module, ("without-leases",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +39,14 @@ class Replica:
 
 async def run(*, quick: bool) -> list[Row]:
     """Run the benchmark. Return its rows."""
-    leases = await _measure_leases(quick=quick)
     try:
         server = await asyncio.to_thread(postgresql.find)
     except postgresql.NoServer as error:
-        return [leases, Row(part="r", measured="replicas on PostgreSQL", ours=f"not measured: PostgreSQL is {error}")]
+        return [Row(part="r", measured="replicas on PostgreSQL", ours=f"not measured: PostgreSQL is {error}")]
     try:
         return [
             *await _measure_answers(server.url, quick=quick),
             *await _measure_takeover(server.url, quick=quick),
-            leases,
         ]
     finally:
         await asyncio.to_thread(server.stop)
@@ -85,7 +80,7 @@ async def _measure_answers(server: str, *, quick: bool) -> list[Row]:
 
 
 async def _answers_a_second(server: str, count: int, people: int) -> tuple[float, float]:
-    async with _replicas(server, count, UNLIMITED) as (system, replicas, _):
+    async with _replicas(server, count) as (system, replicas, _):
         users = [await system.user(number) for number in range(people + 3)]
         await all_walk(system, users[people:], WAY)  # fills the caches
         used, began = sum(processor_seconds(each.process) for each in replicas), time.perf_counter()
@@ -99,7 +94,7 @@ async def _measure_takeover(server: str, *, quick: bool) -> list[Row]:
     """Kill the replica with the most chats, again and again. Its users write at that moment."""
     waits: list[float] = []
     leads: list[float] = []
-    async with _replicas(server, REPLICAS, "bot") as (system, replicas, database):
+    async with _replicas(server, REPLICAS) as (system, replicas, database):
         idle = await _transactions_a_second(database, 3.0 if quick else IDLE_SECONDS) / REPLICAS
         async with AsyncExitStack() as restarted:
             for turn in range(1 if quick else KILLS):
@@ -107,7 +102,7 @@ async def _measure_takeover(server: str, *, quick: bool) -> list[Row]:
                 waits += took
                 leads += [] if lead is None else [lead]
                 replicas.remove(killed)
-                replicas.append(await _start(system, restarted, "bot"))
+                replicas.append(await _start(system, restarted))
     promise = LEASE_SECONDS + 1
     spread = Spread.from_times(waits)
     rows = [
@@ -149,7 +144,7 @@ async def _kill_one(
     owners = {row["chat_id"]: row["owner"] for row in await database.fetch("SELECT chat_id, owner FROM chat_leases")}
     held = {each.owner: [user for user in users if owners.get(user) == each.owner] for each in replicas}
     chosen = max(replicas, key=lambda each: len(held[each.owner]))
-    led = await database.fetchval("SELECT owner FROM leader_lease") == chosen.owner
+    led = await database.fetchval("SELECT owner FROM chat_leases WHERE chat_id = 0") == chosen.owner
     chosen.process.kill()
     began = time.perf_counter()
     following = asyncio.create_task(_wait_for_leader(database, chosen.owner)) if led else None
@@ -164,7 +159,7 @@ async def _answer_time(system: SandboxSystem, user: int) -> float:
 
 
 async def _wait_for_leader(database: asyncpg.Connection, last: str) -> float:
-    while await database.fetchval("SELECT owner FROM leader_lease") == last:  # noqa: ASYNC110  a row
+    while await database.fetchval("SELECT owner FROM chat_leases WHERE chat_id = 0") == last:  # noqa: ASYNC110  a row
         await asyncio.sleep(0.02)
     return time.perf_counter()
 
@@ -178,15 +173,13 @@ async def _transactions_a_second(database: asyncpg.Connection, pause: float) -> 
 
 
 @asynccontextmanager
-async def _replicas(
-    server: str, count: int, module: str
-) -> AsyncIterator[tuple[SandboxSystem, list[Replica], asyncpg.Connection]]:
+async def _replicas(server: str, count: int) -> AsyncIterator[tuple[SandboxSystem, list[Replica], asyncpg.Connection]]:
     new = databases.new_database(server)
     url = await asyncio.to_thread(new.__enter__)
     try:
         async with open_system() as system, AsyncExitStack() as stack:
-            system.environment["DATABASE_URL"] = url
-            replicas = [await _start(system, stack, module) for _ in range(count)]
+            system.environment |= {"DATABASE_URL": url} | QUICK_CHATS
+            replicas = [await _start(system, stack) for _ in range(count)]
             database = await asyncpg.connect(url)
             try:
                 yield system, replicas, database
@@ -196,9 +189,9 @@ async def _replicas(
         await asyncio.to_thread(new.__exit__, None, None, None)
 
 
-async def _start(system: SandboxSystem, stack: AsyncExitStack, module: str) -> Replica:
+async def _start(system: SandboxSystem, stack: AsyncExitStack) -> Replica:
     known = set(_owners(system))
-    process = await stack.enter_async_context(system.bot(module))
+    process = await stack.enter_async_context(system.bot())
     (owner,) = set(_owners(system)) - known
     return Replica(process, owner)
 
@@ -208,19 +201,3 @@ def _owners(system: SandboxSystem) -> list[str]:
     lines = system.log.read_text(encoding="utf-8").splitlines() if system.log.exists() else []
     started = [json.loads(line) for line in lines if '"event": "bot_started"' in line]
     return [line["process"] for line in started]
-
-
-async def _measure_leases(*, quick: bool) -> Row:
-    rates: dict[Way, list[float]] = {OURS: [], WITHOUT_LEASES: []}
-    for _ in range(1 if quick else UPDATE_ROUNDS):
-        for way, found in rates.items():
-            found.append(await updates_a_second(way, UPDATES // 10 if quick else UPDATES, 0.0))
-    ours, others = (statistics.median(found) for found in rates.values())
-    return Row(
-        part="r",
-        measured="the layers of one update on SQLite, time of each",
-        ours=f"{1000 / ours:.2f} ms",
-        versus=WITHOUT_LEASES.name,
-        theirs=f"{1000 / others:.2f} ms",
-        ratio=times_as_much(others, ours),
-    )

@@ -105,9 +105,9 @@ class SandboxSystem:
         (await self.users.post(f"/sandbox/chats/{user}/send", json=message_body)).raise_for_status()
 
     @asynccontextmanager
-    async def bot(self, module: str = "bot") -> AsyncIterator[Process]:
+    async def bot(self) -> AsyncIterator[Process]:
         """Run the bot within the block."""
-        async with self.program("-m", module, "run") as process:
+        async with self.program("-m", "bot", "run") as process:
             yield process
 
     @asynccontextmanager

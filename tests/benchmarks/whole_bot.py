@@ -5,10 +5,8 @@ shows the answer. Users who pause to think are compared with one user. Without a
 many answers a second the bot can give.
 
 200 users who write in the same moment are measured under both readings of Telegram's limit of 30 messages a second:
-it counts only bulk, or all messages. They are compared with what 29.7 messages a second would take, which was the
-bot's own limit before its rate adapted. The rate begins at 60 a second and grows for 13 seconds, so both a bot that
-has just started and one that runs for a while are measured. With the documented limit, the latter is also compared
-with an earlier commit, in rounds that alternate.
+it counts only bulk, or all messages. They are compared with what 29.7 messages a second would take. With the documented
+limit, they are also compared with an earlier commit, in rounds that alternate.
 """
 
 import asyncio
@@ -31,9 +29,10 @@ ROUNDS = 3
 THINKING = (6.0, 18.0)
 PER_SECOND = 29.7
 GROWN = 14.0
-"""Seconds after which the bot sends at its full rate."""
+"""Seconds after which an earlier commit sends at its full rate."""
 FIXED = f"{PER_SECOND} messages a second (calculated)"
-UNLIMITED = "tests.benchmarks.unlimited_bot"
+QUICK_CHATS = {"CHAT_MESSAGES_PER_SECOND": "30"}
+"""Only the bot's own time is measured then, and not the pace of a chat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +55,13 @@ WAY = (
 async def run(*, quick: bool, before: str = BEFORE) -> list[Row]:
     """Run the benchmark, with the commit `before` beside this one. Return its rows."""
     count = FEW_PEOPLE if quick else PEOPLE
-    async with _served() as system, system.bot(UNLIMITED):
+    async with _served() as system, system.program("-m", "bot", "run", **QUICK_CHATS):
         people = [await system.user(number) for number in range(count + 3)]
         alone = Spread.from_times([took for user in people[count:] for took in await walk(system, user, WAY)])
         began = time.perf_counter()
         answers = len(await all_walk(system, people[:count], WAY))
         rate = answers / (time.perf_counter() - began)
-    started, pauses = await _measure_only_bulk_counted(count, (0.5, 1.5) if quick else THINKING)
+    pauses = await _measure_thinking(count, (0.5, 1.5) if quick else THINKING)
     readings = {reading: Spread.from_times(await _time_same_moment(reading, count)) for reading in TOTAL_LIMITS}
     limit = Spread.from_times([turn / PER_SECOND for turn in range(1, count + 1)])
     what = f"whole bot, service {seconds(SERVICE_SECONDS)} a read, {count} people"
@@ -74,7 +73,6 @@ async def run(*, quick: bool, before: str = BEFORE) -> list[Row]:
             "one person alone, Kirim (p99: its caches were empty)",
             alone,
         ),
-        _row(f"{what}, all in one moment, the bot has just started", started, FIXED, limit),
         _row(f"{what}, all in one moment, Telegram limits only bulk", readings["bulk"], FIXED, limit),
         _row(f"{what}, all in one moment, Telegram limits all messages to 30/s", readings["all"], FIXED, limit),
         Row(
@@ -115,14 +113,12 @@ def _row(what: str, ours: Spread, versus: str, theirs: Spread) -> Row:
     )
 
 
-async def _measure_only_bulk_counted(count: int, thinking: tuple[float, float]) -> tuple[Spread, Spread]:
-    """Measure a bot that has just started: users who all write in one moment, and users who think."""
+async def _measure_thinking(count: int, thinking: tuple[float, float]) -> Spread:
     async with _served("bulk") as system:
-        people = [await system.user(number) for number in range(2 * count)]
+        people = [await system.user(number) for number in range(count + FEW_PEOPLE)]
         async with system.bot():
-            same_moment = await all_walk(system, people[:count], WAY[:1])
-            pauses = await all_walk(system, people[count:], WAY[:2], thinking)
-    return Spread.from_times(same_moment), Spread.from_times(pauses)
+            await all_walk(system, people[count:], WAY[:2])  # fills the caches
+            return Spread.from_times(await all_walk(system, people[:count], WAY[:2], thinking))
 
 
 async def _time_same_moment(reading: TotalLimit, count: int, program: Path = ROOT) -> list[float]:

@@ -7,20 +7,20 @@ from decimal import Decimal
 from itertools import product
 from typing import Any, Final
 
-from bot.broadcasts.drafts import BroadcastPage, Preview
 from bot.broadcasts.model import (
     CHART,
     PERIODS,
     WIDEST_QUOTE,
     Audience,
     Broadcast,
+    BroadcastPage,
     BroadcastStatus,
     BroadcastWarning,
     DeliveryStatus,
+    Preview,
+    Progress,
 )
-from bot.broadcasts.run import Progress
-from bot.broadcasts.screens import compose, confirm
-from bot.broadcasts.screens import list as broadcast_list
+from bot.broadcasts.screens import compose, confirmed
 from bot.settlement.model import Quote
 from tests.screens import NOW, Outside
 
@@ -74,14 +74,16 @@ def some_progress(_: Outside) -> Iterator[Progress]:
     results: tuple[Mapping[DeliveryStatus, int], ...] = ({}, dict.fromkeys(DeliveryStatus, 10**6))
     for broadcast, counts in product(in_each_status(), results):
         if broadcast.started_at is not None:
-            yield Progress(broadcast, counts, 30.0, is_rate_limited=True)
+            yield Progress(broadcast, counts, 30.0, is_resting=True)
 
 
 def some_pages(_: Outside) -> Iterator[BroadcastPage]:
     """Yield an empty and a full page of the list."""
     every = tuple(in_each_status())
     yield BroadcastPage((), {}, 0, 0)
-    yield BroadcastPage(every[-5:], {each.id: each.report or {} for each in every}, 5, 10**6)
+    yield BroadcastPage(
+        every[-5:], dict.fromkeys((each.id for each in every), dict.fromkeys(DeliveryStatus, 10**6)), 5, 10**6
+    )
 
 
 SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
@@ -90,12 +92,12 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     Progress: some_progress,
     BroadcastPage: some_pages,
     # A broadcast waits only if there is a reason.
-    (confirm.show_waiting, "warnings"): lambda _: (tuple(BroadcastWarning), tuple(BroadcastWarning)[:1]),
+    (compose.show_waiting, "warnings"): lambda _: (tuple(BroadcastWarning), tuple(BroadcastWarning)[:1]),
     (compose.ask_audience, "readers"): lambda _: ({}, {"en": 1}, {"en": 10**7, "id": 10**7}),
-    (broadcast_list.show_broadcast, "counts"): lambda _: ({}, {"waiting": 3}, dict.fromkeys(DeliveryStatus, 10**6)),
+    (confirmed.show_broadcast, "counts"): lambda _: ({}, {"waiting": 3}, dict.fromkeys(DeliveryStatus, 10**6)),
 }
 
 MUST_SAY: Final[dict[object, Callable[..., tuple[str, ...]]]] = {
     (compose.ask_text, "broadcast"): lambda *_: ("{sats_100k}", "{time}"),
-    (confirm.ask_to_confirm, "preview"): lambda preview, t: (t.number(sum(preview.readers.values())),),
+    (compose.ask_to_confirm, "preview"): lambda preview, t: (t.number(sum(preview.readers.values())),),
 }

@@ -6,19 +6,25 @@ from dataclasses import replace
 
 import pytest
 
-from bot.broadcasts.delivery_repository import DeliveryRepository
-from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
+from bot.broadcasts import messages
+from bot.broadcasts.messages import MAX_REJECTIONS
+from bot.broadcasts.model import MAYBE_ARRIVED, BroadcastStatus, DeliveryStatus
 from bot.broadcasts.repository import BroadcastRepository
-from bot.broadcasts.run import MAX_REJECTIONS, PostponedReaders
-from bot.infra.outbox.model import RetryLater, Undeliverable
-from tests.broadcasts.builders import BotProcess, FakeSender, shorten_pauses
+from bot.broadcasts.tables import IS_OF_OPEN
+from bot.core.backoff import Backoff
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.outbound.sender import Invalid, TryLater
+from tests.broadcasts.builders import PAUSE, RESUME, RETRY_UNKNOWN, BotProcess, shorten_pauses
+from tests.orders.order_system import OSCAR
 
-DELIVERED, WAITING, UNKNOWN = DeliveryStatus.DELIVERED, DeliveryStatus.WAITING, DeliveryStatus.UNKNOWN
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten_pauses(monkeypatch)
 
 
 @pytest.fixture
-async def bot(file: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[BotProcess]:
-    shorten_pauses(monkeypatch)
+async def bot(file: str) -> AsyncIterator[BotProcess]:
     bot = BotProcess(file)
     yield bot
     await bot.stop()
@@ -26,137 +32,183 @@ async def bot(file: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[BotPr
 
 async def test_a_refusal_for_too_many_messages_loses_nobody(bot: BotProcess) -> None:
     people = await bot.add_subscribers(60)
-    bot.sender.script(range(10, 60, 10), RetryLater(0.05), RetryLater(0.05))
+    bot.telegram.script(range(10, 60, 10), TryLater(0.05), TryLater(0.05))
     await bot.begin()
-    await bot.deliveries.wait_until_idle()
-    assert sorted(bot.sender.reached) == list(people)
-    assert (await bot.get_broadcast()).report == {"delivered": 60}
+    assert await bot.get_report() == {"delivered": 60}
+    assert sorted(bot.telegram.reached) == list(people)
 
 
 async def test_a_storm_of_refusals_loses_and_doubles_nobody(bot: BotProcess) -> None:
     people = await bot.add_subscribers(40)
-    bot.sender.script(people, RetryLater(0.01))
+    bot.telegram.script(people, TryLater(0.01))
     await bot.begin()
-    await bot.deliveries.wait_until_idle()
-    assert sorted(bot.sender.reached) == list(people)
+    await bot.get_report()
+    assert sorted(bot.telegram.reached) == list(people)
 
 
 async def test_one_chat_that_is_always_refused_does_not_hold_up_the_others_for_ever(bot: BotProcess) -> None:
     await bot.add_subscribers(200)
-    bot.sender.script([1], *[RetryLater(0.01)] * 50)
+    bot.telegram.script([1], *[TryLater(0.01)] * 50)
     await bot.begin()
-    await bot.deliveries.wait_until_idle()
-    assert (await bot.get_broadcast()).report == {"delivered": 199, "failed": 1}
+    assert await bot.get_report() == {"delivered": 199, "failed": 1}
 
 
-async def test_one_chat_with_a_pause_of_an_hour_comes_last_and_holds_up_nobody(bot: BotProcess) -> None:
+async def test_one_chat_with_a_pause_of_an_hour_holds_up_nobody(bot: BotProcess) -> None:
     people = await bot.add_subscribers(60)
-    bot.sender.script(people[10:11], RetryLater(3600))
+    bot.telegram.script(people[10:11], TryLater(3600))
     await bot.begin()
-    await bot.deliveries.wait_until_idle()
-    assert (await bot.get_broadcast()).report == {"delivered": 60}
-    assert bot.sender.reached[-1] == people[10], "the limiter holds it until its pause is over"
+    while (await bot.count_deliveries()).get(DeliveryStatus.DELIVERED) != 59:
+        await bot.wait_until(lambda: len(bot.telegram.reached) > 50)
+    (waiting,) = [each for each in await bot.find_messages() if each.sent_at is None]
+    assert waiting.chat_id == people[10]
+    assert waiting.due_at > bot.clock.now(), "the others didn't wait for it"
 
 
-def test_several_readers_refused_in_a_row_mean_a_limit_for_all() -> None:
-    postponed = PostponedReaders()
-    assert not postponed.record_refusal(1, until=100.0)
-    assert not postponed.are_several
-    assert not postponed.record_refusal(1, until=200.0)
-    assert not postponed.are_several, "the same reader again says nothing about the others"
-    postponed.record_refusal(2, until=50.0)
-    assert postponed.are_several
-    assert postponed.find_ids(60.0) == {1, 2}
-    postponed.record_delivery()
-    assert not postponed.are_several
-    assert postponed.find_ids(60.0) == {1}
-    assert postponed.find_ids(200.0) == set()
+async def test_while_telegram_does_not_answer_only_one_message_at_a_time_is_risked(
+    bot: BotProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "RESTS", Backoff(first=60, longest=60))
+    people = await bot.add_subscribers(100)
+    bot.telegram.script(people, TryLater(0, maybe_sent=True))
+    await bot.begin()
+    await bot.wait_until(lambda: len(bot.telegram.requested) > 0)
+    await bot.wait_until(lambda: bot.messages.is_resting)
+    requested = len(bot.telegram.requested)
+    await bot.deliveries.decide("b1", PAUSE, OSCAR)
+    await bot.wait_until_idle()
+    assert len(bot.telegram.requested) == requested <= 24, "what was sent when the first one failed"
+    assert (await bot.count_deliveries())[DeliveryStatus.UNKNOWN] == requested
 
 
-async def test_an_unexpected_error_after_the_request_is_unknown(bot: BotProcess) -> None:
+async def test_an_unexpected_error_after_the_request_is_unknown(
+    bot: BotProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.infra.outbox.delivery.REPEAT_AFTER", 0)
     await bot.add_subscribers(10)
-    bot.sender.script([3], RuntimeError("after it left"))
+    bot.telegram.script([3], RuntimeError("after it left"))
     await bot.begin()
-    await bot.deliveries.wait_until_idle()
-    assert (await bot.get_broadcast()).report == {"delivered": 9, "unknown": 1}
+    assert await bot.get_report() == {"delivered": 9, "unknown": 1}
+
+
+async def test_a_pause_after_an_unexpected_error_doubles_nobody(
+    bot: BotProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.infra.outbox.delivery.REPEAT_AFTER", 3)
+    await bot.add_subscribers(10)
+    bot.telegram.script([3], RuntimeError("after it left"))
+    await bot.begin()
+    while not any(each.maybe_sent for each in await bot.find_messages()):
+        await bot.wait_until(lambda: 3 in bot.telegram.requested)
+    await bot.deliveries.decide("b1", PAUSE, OSCAR)
+    await bot.deliveries.advance()
+    await bot.deliveries.decide("b1", RESUME, OSCAR)
+    assert await bot.get_report() == {"delivered": 9, "unknown": 1}
+    assert bot.telegram.requested.count(3) == 1
 
 
 async def test_a_message_that_is_rejected_for_all_pauses_the_broadcast(bot: BotProcess) -> None:
     people = await bot.add_subscribers(500)
-    bot.sender.script(people, Undeliverable("can't parse entities"))
+    bot.telegram.script(people, Invalid("can't parse entities"))
     await bot.begin()
-    await bot.deliveries.wait_until_idle()
+    while (await bot.get_broadcast()).status is not BroadcastStatus.PAUSED:
+        await bot.wait_until(lambda: len(bot.telegram.requested) >= MAX_REJECTIONS)
+    await bot.wait_until_idle()
     counts = await bot.count_deliveries()
-    assert (await bot.get_broadcast()).status is BroadcastStatus.PAUSED
     assert MAX_REJECTIONS <= counts[DeliveryStatus.FAILED] < 200
 
 
 async def test_a_crash_leaves_out_and_doubles_nobody_except_those_listed(file: str) -> None:
     first = BotProcess(file)
     people = await first.add_subscribers(300)
-    first.sender.max_requests = 120
+    first.telegram.max_requests = 120
     await first.begin()
-    await first.wait_until(lambda: len(first.sender.requested) >= 120)
+    await first.wait_until(lambda: len(first.telegram.requested) >= 120)
     await first.kill()
-    second = BotProcess(file, FakeSender())
-    await second.deliveries.recover()
-    await second.deliveries.resume_runs()
-    await second.deliveries.wait_until_idle()
-    report = dict((await second.get_broadcast()).report or {})
+    second = BotProcess(file)
+    second.lead()
+    report = await second.get_report()
     unknown = report.pop("unknown", 0)
-    assert 0 < unknown <= 80, "only what was in hand"
+    assert 0 < unknown <= 48, "only what was in hand"
     assert report == {"delivered": 300 - unknown}
-    reached = Counter(first.sender.reached) + Counter(second.sender.reached)
+    reached = Counter(first.telegram.reached) + Counter(second.telegram.reached)
     assert set(reached.values()) == {1}
-    async with second.store.reading() as tx:
-        listed = {each.user_id for each in await DeliveryRepository(tx).with_status("b1", UNKNOWN)}
+    listed = {each.chat_id for each in await second.find_messages() if each.failure == MAYBE_ARRIVED}
     assert set(people) - reached.keys() <= listed
+    assert await second.deliveries.decide("b1", RETRY_UNKNOWN, OSCAR)
+    assert await second.get_report() == {"delivered": 300}
+    assert set(people) == {*first.telegram.reached, *second.telegram.reached}
     await second.stop()
 
 
 async def test_a_normal_shutdown_leaves_nobody_unknown(file: str) -> None:
     first = BotProcess(file)
     people = await first.add_subscribers(300)
-    first.sender.max_requests = 120
+    first.telegram.max_requests = 120
     await first.begin()
-    await first.wait_until(lambda: len(first.sender.requested) >= 120)
+    await first.wait_until(lambda: len(first.telegram.waiting) >= 20)
     await first.stop()
     second = BotProcess(file)
-    await second.deliveries.recover()
-    await second.deliveries.resume_runs()
-    await second.deliveries.wait_until_idle()
-    assert (await second.get_broadcast()).report == {"delivered": 300}
-    assert sorted(first.sender.reached + second.sender.reached) == list(people)
+    second.lead()
+    assert await second.get_report() == {"delivered": 300}
+    assert sorted(first.telegram.reached + second.telegram.reached) == list(people)
     await second.stop()
+
+
+async def test_a_process_that_leads_again_delivers_again(bot: BotProcess) -> None:
+    people = await bot.add_subscribers(100)
+    bot.telegram.max_requests = 50
+    await bot.begin()
+    await bot.wait_until(lambda: len(bot.telegram.waiting) >= 20)
+    bot.messages.close()
+    await bot.wait_until(lambda: not bot.messages._unsent)
+    bot.telegram.max_requests = None
+    assert len(bot.telegram.requested) == 50
+    bot.messages.open()
+    assert await bot.get_report() == {"delivered": 100}
+    assert sorted(bot.telegram.reached) == list(people)
 
 
 async def test_a_broadcast_stopped_during_a_crash_gets_its_report(file: str) -> None:
     first = BotProcess(file)
     await first.add_subscribers(30)
-    first.sender.max_requests = 5
+    first.telegram.max_requests = 5
     await first.begin()
-    await first.wait_until(lambda: len(first.sender.requested) >= 5)
+    await first.wait_until(lambda: len(first.telegram.requested) >= 5)
     stopped = replace(await first.get_broadcast(), status=BroadcastStatus.STOPPED)
     async with first.store.transaction() as tx:
         await BroadcastRepository(tx).save(stopped)
     await first.kill()
     second = BotProcess(file)
-    assert await second.deliveries.recover() == ("b1",)
-    ended = await second.get_broadcast()
-    assert ended.ended_at is not None
-    assert sum((ended.report or {}).values()) == 30
+    second.lead()
+    assert sum((await second.get_report()).values()) == 30
     await second.stop()
 
 
-@pytest.mark.parametrize("when", ["fails_before", "fails_after"])
+async def test_results_are_counted_until_the_broadcast_ends_however_long_that_takes(bot: BotProcess) -> None:
+    await bot.add_subscribers(10)
+    bot.telegram.max_requests = 5
+    await bot.begin()
+    await bot.wait_until(lambda: len(bot.telegram.reached) == 5)
+    await bot.deliveries.decide("b1", PAUSE, OSCAR)
+    await bot.wait_until_idle()
+    async with bot.store.transaction() as tx:
+        assert await OutboxRepository(tx).delete_old(bot.clock.now(), (IS_OF_OPEN,)) == 0
+    bot.telegram.max_requests = None
+    await bot.deliveries.decide("b1", RESUME, OSCAR)
+    assert await bot.get_report() == {"delivered": 10}
+    async with bot.store.transaction() as tx:
+        assert await OutboxRepository(tx).delete_old(bot.clock.now(), (IS_OF_OPEN,)) == 10
+    assert await bot.get_report() == {"delivered": 10}, "the report stays"
+
+
+@pytest.mark.parametrize("when", ["fails_before", "fails_after", "fails_to_read"])
 async def test_a_database_that_is_away_for_a_moment_loses_and_doubles_nobody(bot: BotProcess, when: str) -> None:
     people = await bot.add_subscribers(200)
     await bot.begin()
-    await bot.wait_until(lambda: len(bot.sender.reached) >= 40)
+    await bot.wait_until(lambda: len(bot.telegram.reached) >= 40)
     setattr(bot.failing, when, 1)
     await bot.wait_until(lambda: getattr(bot.failing, when) == 0)
-    await bot.wait_until(lambda: len(bot.sender.reached) >= 100)
+    await bot.wait_until(lambda: len(bot.telegram.reached) >= 100)
     setattr(bot.failing, when, 1)
-    await bot.deliveries.wait_until_idle()
-    assert sorted(bot.sender.reached) == list(people)
-    assert (await bot.get_broadcast()).report == {"delivered": 200}
+    assert await bot.get_report() == {"delivered": 200}
+    assert sorted(bot.telegram.reached) == list(people)

@@ -4,15 +4,14 @@ from typing import Any, cast
 
 from sqlalchemy import text
 
-from bot.broadcasts.messages import LiveMessages
-from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
-from bot.broadcasts.run import Progress
+from bot.broadcasts.deliveries import DeliveryService, LiveMessages
+from bot.broadcasts.model import BroadcastStatus, DeliveryStatus, Progress
 from bot.infra.db.database import Database
-from bot.infra.i18n import Translations
-from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
+from bot.infra.telegram.outbound.sender import Delivered, Outcome
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.broadcasts.builders import OPERATOR, a_broadcast
+from tests.infra.builders import an_infra
 from tests.settlement.fake_settlement import MovedClock
 
 
@@ -33,8 +32,9 @@ async def test_the_progress_is_shown_to_an_operator_who_cannot_be_read(sqlite_st
         await UserRepository(tx).save(User(id=OPERATOR, created_at=now, phrase="winter stair harp"))
     async with sqlite_store._writer.begin() as connection:
         await connection.execute(text("UPDATE users SET phrase = 's1.no.key' WHERE id = :key"), {"key": OPERATOR})
-    live = LiveMessages(sqlite_store, cast("Messenger", sent), Translations.load(strict=True))
+    infra = an_infra(sqlite_store, MovedClock(), sent)
+    live = LiveMessages(infra, DeliveryService(infra, cast("Any", None), per_second=30))
     running = a_broadcast("b1b1", now, status=BroadcastStatus.RUNNING, started_at=now)
-    assert await live.show(Progress(running, {DeliveryStatus.WAITING: 3})) == 7
+    assert await live._edit_or_send(Progress(running, {DeliveryStatus.WAITING: 3})) == 7
     assert sent.chats == [OPERATOR]
     assert sqlite_store.unreadable_rows() == {f"users {OPERATOR}"}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from bot.broadcasts.messages import render_waiting, waiting_notifications
 from bot.broadcasts.model import Broadcast, BroadcastStatus, BroadcastWarning
-from bot.broadcasts.notifications import render_waiting, waiting_notifications
 from bot.broadcasts.repository import BroadcastRepository
 from bot.infra.db.database import Database
 from bot.infra.outbox.model import Sent, Undeliverable

@@ -37,6 +37,7 @@ WHOLE = a_broadcast(
     started_at=NOW + 2 * SECOND,
     ended_at=NOW + 3 * SECOND,
     chat_id=2**52,
+    size=10_000,
     message_id=12,
     report={"delivered": 9_999, "blocked": 1},
 )
@@ -111,15 +112,28 @@ async def test_those_that_were_confirmed_are_listed_newest_first_in_pages(store:
         assert [each.id for each in await BroadcastRepository(tx).newest(2, 2)] == ["2", "1"]
 
 
-async def test_in_progress_are_those_scheduled_running_and_paused_by_start_time(store: Database) -> None:
+async def test_open_are_those_that_were_confirmed_and_have_not_ended_by_start_time(store: Database) -> None:
     await add_broadcasts(
         store,
-        *(a_broadcast(status, status=status, starts_at=NOW) for status in BroadcastStatus),
+        *(a_broadcast(status, status=status, starts_at=NOW) for status in BroadcastStatus if status != "done"),
+        *(a_broadcast(f"ended {status}", status=status, ended_at=NOW) for status in ("stopped", "done")),
         a_broadcast("sooner", status=BroadcastStatus.SCHEDULED, starts_at=NOW - timedelta(days=1)),
     )
     async with store.reading() as tx:
-        found = [each.id for each in await BroadcastRepository(tx).in_progress()]
-    assert found == ["sooner", "paused", "running", "scheduled"]
+        found = [each.id for each in await BroadcastRepository(tx).find_open()]
+    assert found == ["sooner", "paused", "running", "scheduled", "stopped"]
+
+
+async def test_operators_decide_while_the_leader_moves_on(store: Database) -> None:
+    await add_broadcasts(store, a_broadcast(status=BroadcastStatus.RUNNING))
+    async with store.transaction() as tx:
+        read = await BroadcastRepository(tx).get("b1")
+        assert read is not None
+        await BroadcastRepository(tx).set_next_reader("b1", 7)
+        assert await BroadcastRepository(tx).save(replace(read, status=BroadcastStatus.PAUSED)) is not None
+        paused = await BroadcastRepository(tx).get("b1")
+    assert paused is not None
+    assert (paused.status, paused.next_reader) == (BroadcastStatus.PAUSED, 7)
 
 
 async def test_the_last_quote_is_of_the_broadcast_that_started_last_with_one(store: Database) -> None:
@@ -139,5 +153,5 @@ async def test_the_last_quote_is_of_the_broadcast_that_started_last_with_one(sto
 async def test_without_broadcasts_nothing_is_found(store: Database) -> None:
     async with store.reading() as tx:
         assert await BroadcastRepository(tx).last_with_quote() is None
-        assert (await BroadcastRepository(tx).newest(), await BroadcastRepository(tx).in_progress()) == ((), ())
+        assert (await BroadcastRepository(tx).newest(), await BroadcastRepository(tx).find_open()) == ((), ())
         assert await BroadcastRepository(tx).count() == 0

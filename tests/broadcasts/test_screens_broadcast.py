@@ -6,20 +6,18 @@ from decimal import Decimal
 
 import pytest
 
-from bot.app import build_declared_features
+from bot.app import build_declared
 from bot.broadcasts.buttons import BroadcastButton
-from bot.broadcasts.drafts import Preview
 from bot.broadcasts.model import (
     VARIABLES,
     Audience,
+    BroadcastPage,
     BroadcastWarning,
+    Preview,
     read_template,
 )
-from bot.broadcasts.screens import compose as broadcast_compose
-from bot.broadcasts.screens import confirm as broadcast_confirm
-from bot.broadcasts.screens import list as broadcast_list
-from bot.broadcasts.screens import progress as broadcast_progress
-from bot.broadcasts.screens.text import build_keyboard, check_length, render_text
+from bot.broadcasts.screens import compose, confirmed
+from bot.broadcasts.screens.compose import build_keyboard, check_length, render_text
 from bot.core.errors import Rejection
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.callbacks import read_button
@@ -34,14 +32,15 @@ from tests.texts import TRANSLATIONS, says
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_every_button_is_one_that_is_answered(locale: str) -> None:
-    (feature,) = (each for each in build_declared_features() if each.name == "broadcasts")
-    answered = {kind for routes in feature.routes for kind in routes.button_kinds()}
+    (feature,) = (each for each in build_declared().features if each.name == "broadcasts")
+    answered = {route.name for routes in feature.routes for route in routes.routes}
     outside = Outside(TRANSLATIONS.get(locale), LISTED_BCA)
-    modules = (broadcast_compose, broadcast_confirm, broadcast_list, broadcast_progress)
+    modules = (compose, confirmed)
     for seen in screens_of_modules(outside, *modules):
         for button in seen.buttons:
-            pressed = button.data or ""
-            assert type(read_button(pressed)) in answered, button
+            pressed = read_button(button.data or "")
+            assert pressed is not None, button
+            assert pressed.prefix in answered, button
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -112,9 +111,7 @@ def test_the_usual_text_fits_under_a_picture() -> None:
 def test_a_second_question_says_how_the_rate_moved_and_its_button_has_the_warnings() -> None:
     last = replace(QUOTE, btc_idr=QUOTE.btc_idr / 2)
     preview = Preview(a_draft(quote=QUOTE), {"en": 3}, timedelta(0), (BroadcastWarning.JUMPED,), last)
-    seen = ScreenCase(
-        "sure", broadcast_confirm.ask_to_confirm_again(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), preview)
-    )
+    seen = ScreenCase("sure", compose.ask_to_confirm_again(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), preview))
     rates = {"before": "Rp850,061,728", "rate": "Rp1,700,123,457"}
     assert says(seen.text, "broadcasts.jumped_up", percent="100%", **rates)
     press = BroadcastButton.read(seen.buttons[0].data or "")
@@ -125,3 +122,14 @@ def test_a_second_question_says_how_the_rate_moved_and_its_button_has_the_warnin
 @pytest.mark.parametrize("forged", ["bc:x:1:page", "bc:0123456789:1:", "bc:list:-1", "bc:0123456789:1:text:<b>"])
 def test_forged_buttons_are_read_as_nothing(forged: str) -> None:
     assert read_button(forged) is None
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_text_of_ones_own_is_listed_by_its_first_words(locale: str) -> None:
+    texts = {"en": "<b>No fees</b> &amp; more\nuntil Friday", "id": "<b>Tanpa biaya</b> &amp; lainnya\nsampai Jumat"}
+    written = a_draft(is_rate=False, texts=texts)
+    page = BroadcastPage((written,), {}, 0, 1)
+    listed = ScreenCase("", confirmed.show_list(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), page)).text
+    assert {"en": "“No fees & more until Friday”", "id": "“Tanpa biaya & lainnya sampai Jumat”"}[locale] in listed
+    nothing = replace(page, broadcasts=(replace(written, texts={}),))
+    assert "“…”" in ScreenCase("", confirmed.show_list(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), nothing)).text

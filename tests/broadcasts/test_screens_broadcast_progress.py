@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from bot.broadcasts.model import Broadcast, BroadcastStatus, DeliveryStatus
-from bot.broadcasts.run import Progress
-from bot.broadcasts.screens.progress import EMPTY, FULL, WIDTH, draw_bar, show_progress
+from bot.broadcasts.model import Broadcast, BroadcastStatus, DeliveryStatus, Progress
+from bot.broadcasts.screens.confirmed import EMPTY, FULL, WIDTH, draw_bar, show_progress
 from bot.core.zones import PRESUMED
 from bot.infra.i18n import LOCALES, Translations
 from bot.infra.telegram.ui.screen import Screen
@@ -53,8 +52,8 @@ def test_without_a_pace_it_promises_no_time() -> None:
 
 
 def test_a_pause_that_telegram_asked_for_is_shown() -> None:
-    assert starts(read_text(show(is_rate_limited=True)), "broadcasts.delivery.resting")
-    assert starts(read_text(show(BroadcastStatus.PAUSED, is_rate_limited=True)), "broadcasts.delivery.paused")
+    assert starts(read_text(show(is_resting=True)), "broadcasts.delivery.resting")
+    assert starts(read_text(show(BroadcastStatus.PAUSED, is_resting=True)), "broadcasts.delivery.paused")
 
 
 @pytest.mark.parametrize(

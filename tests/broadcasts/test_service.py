@@ -8,10 +8,16 @@ from decimal import Decimal
 import pytest
 from sqlalchemy import text
 
-from bot.broadcasts.delivery_repository import DeliveryRepository
-from bot.broadcasts.drafts import BroadcastDrafts, Preview
-from bot.broadcasts.model import MAX_DELAY, QUOTE_WAIT, Broadcast, BroadcastStatus, BroadcastWarning
-from bot.broadcasts.notifications import BroadcastNotification, WaitingBroadcast
+from bot.broadcasts.model import (
+    MAX_DELAY,
+    QUOTE_WAIT,
+    Broadcast,
+    BroadcastNotification,
+    BroadcastStatus,
+    BroadcastWarning,
+    Preview,
+    WaitingBroadcast,
+)
 from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.service import BroadcastRules, BroadcastService
 from bot.core.errors import Rejection
@@ -19,16 +25,15 @@ from bot.core.locales import LOCALES
 from bot.core.zones import zone_of
 from bot.infra.db.database import Database
 from bot.infra.outbox.model import StoredNotification
-from bot.infra.outbox.payload import unpack
-from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.outbox.repository import unpack
 from bot.rates.model import Subscription
 from bot.rates.repository import QuoteRepository, SubscriptionRepository
 from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.model import OutOfReach
+from bot.settlement.errors import NeverReached
 from bot.staff.repository import AuditRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.infra.builders import an_infra
+from tests.infra.builders import an_infra, due_heads
 from tests.infra.keys import VAULT
 from tests.settlement.fake_settlement import RATE, FakeSettlement
 
@@ -48,7 +53,6 @@ class BroadcastSystem:
     def __init__(self, database: str, service: FakeSettlement) -> None:
         self.store, self.service, self.clock = Database(database, VAULT), service, service.clock
         self.wakeups = 0
-        self.drafts = BroadcastDrafts(self.store, self.clock)
         self.broadcasts = BroadcastService(
             an_infra(self.store, self.clock),
             ServiceCatalogue(service, self.clock),
@@ -70,9 +74,9 @@ class BroadcastSystem:
             await SubscriptionRepository(tx).save(Subscription(user_id=user_id, subscribed_at=now))
 
     async def preview(self, **changes: object) -> Broadcast:
-        draft = await self.drafts.open(OSCAR)
+        draft = await self.broadcasts.open(OSCAR)
         if changes:
-            changed = await self.drafts.change(replace(draft, **changes))  # type: ignore[arg-type]
+            changed = await self.broadcasts.change(replace(draft, **changes))  # type: ignore[arg-type]
             assert changed is not None
             draft = changed
         preview = await self.broadcasts.preview(draft)
@@ -90,17 +94,17 @@ class BroadcastSystem:
         if ready is None:
             return None
         async with self.store.transaction() as tx:
-            begun = replace(ready, status=BroadcastStatus.RUNNING, started_at=self.clock.now())
+            begun = replace(ready, status=BroadcastStatus.RUNNING, started_at=self.clock.now(), size=2)
             return await BroadcastRepository(tx).save(begun)
 
     async def reload(self, broadcast: Broadcast) -> Broadcast:
-        found = await self.drafts.get(broadcast.id)
+        found = await self.broadcasts.get(broadcast.id)
         assert found is not None
         return found
 
     async def queued_notifications(self) -> list[StoredNotification]:
         async with self.store.reading() as tx:
-            return list(await OutboxRepository(tx).find_heads(self.clock.now()))
+            return list(await due_heads(tx, self.clock.now()))
 
 
 @pytest.fixture
@@ -113,13 +117,13 @@ async def system(file: str, service: FakeSettlement) -> AsyncIterator[BroadcastS
 
 
 async def test_a_draft_is_kept_until_it_is_confirmed_or_discarded(system: BroadcastSystem) -> None:
-    first = await system.drafts.open(OSCAR)
-    assert await system.drafts.open(OSCAR) == first
-    assert await system.drafts.discard(first) is not None
-    assert await system.drafts.discard(first) is None
-    second = await system.drafts.open(OSCAR)
+    first = await system.broadcasts.open(OSCAR)
+    assert await system.broadcasts.open(OSCAR) == first
+    assert await system.broadcasts.discard(first) is not None
+    assert await system.broadcasts.discard(first) is None
+    second = await system.broadcasts.open(OSCAR)
     assert second.id != first.id
-    assert (await system.drafts.open(OLGA)).id != second.id
+    assert (await system.broadcasts.open(OLGA)).id != second.id
 
 
 async def test_what_was_previewed_is_what_is_sent_though_the_rate_has_moved_since(system: BroadcastSystem) -> None:
@@ -137,7 +141,7 @@ async def test_what_was_previewed_is_what_is_sent_though_the_rate_has_moved_sinc
 
 
 async def test_a_preview_tells_the_size_by_language_and_how_long_it_takes(system: BroadcastSystem) -> None:
-    preview = await system.broadcasts.preview(await system.drafts.open(OSCAR))
+    preview = await system.broadcasts.preview(await system.broadcasts.open(OSCAR))
     assert preview is not None
     assert dict(preview.readers) == {"en": 1, "id": 1}
     assert (preview.size, preview.duration, preview.warnings) == (2, timedelta(seconds=2 / 30), ())
@@ -154,7 +158,7 @@ async def test_of_two_confirmations_one_counts(system: BroadcastSystem) -> None:
 
 async def test_a_change_after_the_preview_needs_another_preview(system: BroadcastSystem) -> None:
     previewed = await system.preview()
-    changed = await system.drafts.change(replace(previewed, picture="photo"))
+    changed = await system.broadcasts.change(replace(previewed, picture="photo"))
     assert changed is not None
     assert changed.quote is None
     assert await system.broadcasts.confirm(previewed, OSCAR, JAKARTA) is None
@@ -193,7 +197,7 @@ async def test_a_rate_that_jumped_since_the_last_broadcast_must_be_confirmed_twi
 
 
 async def test_own_texts_without_variables_need_no_rate(system: BroadcastSystem) -> None:
-    system.service.reads.extend([OutOfReach()] * 2)
+    system.service.reads.extend([NeverReached()] * 2)
     confirmed = await system.confirm(texts=dict.fromkeys(LOCALES, "Hello"))
     assert (confirmed.is_rate, confirmed.quote) == (False, None)
     begun = await system.begin(confirmed)
@@ -202,7 +206,7 @@ async def test_own_texts_without_variables_need_no_rate(system: BroadcastSystem)
 
 
 async def test_an_own_text_in_one_language_leaves_the_rate_to_the_other(system: BroadcastSystem) -> None:
-    changed = await system.drafts.change(replace(await system.drafts.open(OSCAR), texts={"en": "Hello"}))
+    changed = await system.broadcasts.change(replace(await system.broadcasts.open(OSCAR), texts={"en": "Hello"}))
     assert changed is not None
     assert changed.is_rate
 
@@ -210,14 +214,14 @@ async def test_an_own_text_in_one_language_leaves_the_rate_to_the_other(system: 
 async def test_without_a_rate_there_is_no_preview_and_a_recorded_one_gets_a_warning(
     system: BroadcastSystem,
 ) -> None:
-    draft = await system.drafts.open(OSCAR)
-    system.service.reads.append(OutOfReach())
+    draft = await system.broadcasts.open(OSCAR)
+    system.service.reads.append(NeverReached())
     with pytest.raises(Rejection, match="no_quote"):
         await system.broadcasts.preview(draft)
     async with system.store.transaction() as tx:
         await QuoteRepository(tx).add(await system.service.quote())
     system.clock.passes(minutes=11)
-    system.service.reads.append(OutOfReach())
+    system.service.reads.append(NeverReached())
     preview = await system.broadcasts.preview(draft)
     assert preview is not None
     assert preview.warnings == (BroadcastWarning.STALE,)
@@ -282,7 +286,7 @@ async def test_a_service_that_is_down_for_a_moment_only_delays_the_broadcast(sys
     await system.confirm(starts_at=at)
     system.clock.passes(hours=1)
     (due,) = await system.broadcasts.collect_due()
-    system.service.reads.append(OutOfReach())
+    system.service.reads.append(NeverReached())
     assert await system.begin(due) is None
     assert await system.queued_notifications() == []
     system.clock.passes(seconds=30)
@@ -294,7 +298,7 @@ async def test_a_service_that_stays_away_asks_the_operators(system: BroadcastSys
     await system.confirm(starts_at=system.clock.now() + timedelta(hours=1))
     system.clock.passes(hours=1, seconds=QUOTE_WAIT.total_seconds() + 1)
     (due,) = await system.broadcasts.collect_due()
-    system.service.reads.append(OutOfReach())
+    system.service.reads.append(NeverReached())
     assert await system.begin(due) is None
     assert {warnings_of(each) for each in await system.queued_notifications()} == {"n"}
 
@@ -372,24 +376,24 @@ async def test_a_cancelled_broadcast_does_not_start_and_a_started_one_is_not_can
 
 
 async def test_a_draft_that_lay_for_days_is_listed_by_when_it_was_confirmed(system: BroadcastSystem) -> None:
-    await system.drafts.open(OSCAR)
+    await system.broadcasts.open(OSCAR)
     system.clock.passes(days=3)
-    other = await system.drafts.open(OLGA)
+    other = await system.broadcasts.open(OLGA)
     preview = await system.broadcasts.preview(other)
     assert preview is not None
     assert isinstance(await system.broadcasts.confirm(preview.broadcast, OLGA, JAKARTA), Broadcast)
     system.clock.passes(minutes=1)
     last = await system.confirm()
-    assert [each.id for each in (await system.drafts.list_page()).broadcasts] == [last.id, other.id]
+    assert [each.id for each in (await system.broadcasts.list_page()).broadcasts] == [last.id, other.id]
 
 
 async def test_a_copy_has_the_same_content_and_is_a_new_draft(system: BroadcastSystem) -> None:
     shown = await system.confirm(texts={"en": "Hello {rate}"}, picture="photo")
-    open_one = await system.drafts.open(OLGA)
-    drafted = await system.drafts.copy(shown, OLGA)
+    open_one = await system.broadcasts.open(OLGA)
+    drafted = await system.broadcasts.copy(shown, OLGA)
     assert (drafted.texts, drafted.picture, drafted.status) == (shown.texts, "photo", "draft")
     assert (drafted.quote, drafted.confirmed_at, drafted.operator_id) == (None, None, OLGA)
-    assert await system.drafts.open(OLGA) == drafted
+    assert await system.broadcasts.open(OLGA) == drafted
     assert (await system.reload(open_one)).status == "discarded"
 
 
@@ -397,11 +401,9 @@ async def test_the_list_has_all_confirmed_broadcasts_with_their_results(system: 
     for _ in range(6):
         begun = await system.begin(await system.confirm())
         assert begun is not None
-        async with system.store.transaction() as tx:
-            await DeliveryRepository(tx).create(begun, system.clock.now())
         system.clock.passes(minutes=1)
-    await system.drafts.open(OSCAR)
-    page = await system.drafts.list_page()
+    await system.broadcasts.open(OSCAR)
+    page = await system.broadcasts.list_page()
     assert (len(page.broadcasts), page.total) == (5, 6)
     assert page.counts[page.broadcasts[0].id] == {"waiting": 2}
-    assert len((await system.drafts.list_page(5)).broadcasts) == 1
+    assert len((await system.broadcasts.list_page(5)).broadcasts) == 1

@@ -14,10 +14,9 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import NullPool, create_engine, select
-from telegram.ext import ApplicationBuilder, BaseHandler, CallbackQueryHandler, CommandHandler, ConversationHandler
 
 from bot import updates
-from bot.app import build_declared_features
+from bot.app import build_declared
 from bot.broadcasts.buttons import (
     BroadcastAction,
     BroadcastButton,
@@ -30,10 +29,11 @@ from bot.checkout.buttons import DraftAction, DraftButton, LightningButton
 from bot.core.locales import LOCALES
 from bot.infra.db.encryption import read_row
 from bot.infra.db.vault import Vault
-from bot.infra.telegram.ui.router import Audience
+from bot.infra.telegram.ui.routes import Audience
 from bot.operations.buttons import ReconciliationAction, ReconciliationButton, StatisticsAction, StatisticsButton
 from bot.orders.buttons import DestinationsButton, OrderAction, PreferenceButton, PreferencesAction, PreferencesButton
 from bot.orders.preferences import DeliveryMode
+from bot.payment_reminders.buttons import WEEK, NewReminderButton, ReminderAction, ReminderButton
 from bot.payment_requests.buttons import (
     AskButton,
     AskOverButton,
@@ -47,39 +47,33 @@ from bot.payment_requests.buttons import (
     RequestsButton,
 )
 from bot.rates.buttons import RateButton, SubscriptionAction, SubscriptionButton
-from bot.rates.history import ChartPeriod
+from bot.rates.model import ChartPeriod
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
 from bot.sandbox.bot_api.box import KEPT_EVENTS
-from bot.staff.alarm_model import AlarmKind
 from bot.staff.buttons import AlarmAction, AlarmButton, AuditExportButton, AuditFileButton, AuditPageButton
+from bot.staff.model import AlarmKind
 from bot.support.buttons import (
     GroupLanguageButton,
-    LookupButton,
-    LookupPage,
-    OtherSavedRepliesButton,
-    PreviewSavedReplyButton,
-    RevealAction,
-    RevealButton,
-    SavedRepliesForTicketButton,
-    SavedReplyAction,
-    SavedReplyButton,
-    SendSavedReplyButton,
-    StaffTicketAction,
-    StaffTicketButton,
-    WriteSavedReplyButton,
-)
-from bot.support.model import TicketFilter
-from bot.support.reveal.model import Reason
-from bot.support.service_orders import MARK
-from bot.support.ticket import CloseReason, Rating
-from bot.support.user_chat.buttons import (
     HelpButton,
     HelpPage,
     LeaveTicketQuestionButton,
+    LookupButton,
+    LookupPage,
     NewTicketButton,
+    ReplyChoiceAction,
+    ReplyChoiceButton,
+    RevealAction,
+    RevealButton,
+    SavedReplyAction,
+    SavedReplyButton,
+    StaffTicketAction,
+    StaffTicketButton,
     UserTicketAction,
     UserTicketButton,
+    WriteSavedReplyButton,
 )
+from bot.support.model import CloseReason, Rating, Reason, TicketFilter
+from bot.support.service_orders import MARK
 from bot.tables import metadata
 from bot.users.buttons import (
     DeletionButton,
@@ -101,9 +95,7 @@ BOOKKEEPING = frozenset(
         "quotes",
         "sealing_keys",
         "chat_leases",
-        "leader_lease",
         "processes",
-        "jobs",
         "wrong_codes",
         "reconciliations",
         "reconciled_spans",
@@ -117,13 +109,13 @@ MOVING = {"orders": frozenset({"last_polled_at", "next_poll_at", "version"})}
 THEIR_OWN = frozenset({"users", "drafts", "recipients", "subscriptions", "rate_alerts", "user_events", "outbox"})
 """Tables in which an attempt may change the user's own rows, such as a language or a draft."""
 
-ABOUT_SOMETHING = re.compile(r"^(?:[dorht]|pr|prr|tk|rv|lu|sa|au|bc|bd|al):")
+ABOUT_SOMETHING = re.compile(r"^(?:[dorht]|pr|prr|rem|tk|rv|lu|sa|au|bc|bd|al):")
 """Buttons about one user's data. Other buttons are about the user who presses them."""
 
 Rows = frozenset[tuple[str, str]]
 
 
-FEATURES = build_declared_features()
+APP = build_declared()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,37 +140,24 @@ class PrivateData:
         return sorted(secret for secret in self.secrets if re.search(rf"(?<!\w){re.escape(secret)}(?!\w)", text))
 
 
-@cache
-def all_handlers() -> tuple[BaseHandler[Any, Any, Any], ...]:
-    """Return all handlers, with those of the conversation's states."""
-    application = ApplicationBuilder().token("1:" + "a" * 35).updater(None).build()
-    updates.register_handlers(application, FEATURES)
-    return tuple(_flat(handler for group in application.handlers.values() for handler in group))
-
-
 def button_patterns() -> frozenset[str]:
-    """Return the pattern of each handler of buttons."""
-    found = [handler.pattern for handler in all_handlers() if isinstance(handler, CallbackQueryHandler)]
-    routed = {kind for routes in updates.collect_routes(FEATURES) for kind in routes.button_kinds()}
-    return frozenset(
-        {pattern.pattern for pattern in found if isinstance(pattern, re.Pattern)}
-        | {f"^{re.escape(kind.prefix)}(?::|$)" for kind in routed}
-    )
+    """Return the pattern of each kind of button."""
+    names = (route.name for route in updates.list_routes(APP) if not route.name.startswith("/"))
+    return frozenset(f"^{re.escape(name)}(?::|$)" for name in names)
 
 
 def command_names(*, in_groups: bool = False) -> frozenset[str]:
     """Return the names of all commands, or of those that groups can use."""
-    found = [handler for handler in all_handlers() if isinstance(handler, CommandHandler)]
-    return frozenset(name for each in found if not (in_groups and _is_private(each)) for name in each.commands)
+    routes = (route for route in updates.list_routes(APP) if route.works(not in_groups))
+    others = {"id", "verify"} if in_groups else ()
+    return frozenset(others).union(route.name[1:] for route in routes if route.name.startswith("/"))
 
 
 @cache
 def button_prefixes(audience: Audience) -> frozenset[str]:
     """Return the prefixes of the buttons for this audience."""
     routes = (
-        route
-        for route in updates.list_routes(FEATURES)
-        if route.audience is audience and not route.name.startswith("/")
+        route for route in updates.list_routes(APP) if route.audience is audience and not route.name.startswith("/")
     )
     return frozenset(route.name.partition(":")[0] for route in routes)
 
@@ -230,7 +209,7 @@ def is_idle(system: System, update_id: int = 0) -> bool:
         sqlite3.connect(f"file:{system.state / 'kirim.db'}?mode=ro", uri=True, timeout=TIMEOUT_SECONDS)
     ) as database:
         last, left, to_tell = database.execute(
-            "SELECT (SELECT coalesce(max(update_id), 0) FROM inbox),"
+            "SELECT (SELECT coalesce(max(id), 0) FROM inbox),"
             " (SELECT count(*) FROM inbox WHERE finished_at IS NULL),"
             " (SELECT count(*) FROM outbox WHERE status IN ('waiting', 'sending'))"
         ).fetchone()
@@ -242,7 +221,7 @@ def last_update_id(system: System) -> int:
     with closing(
         sqlite3.connect(f"file:{system.state / 'kirim.db'}?mode=ro", uri=True, timeout=TIMEOUT_SECONDS)
     ) as database:
-        return int(database.execute("SELECT coalesce(max(update_id), 0) FROM inbox").fetchone()[0])
+        return int(database.execute("SELECT coalesce(max(id), 0) FROM inbox").fetchone()[0])
 
 
 def button_data_in(messages: Iterable[Json]) -> frozenset[str]:
@@ -275,29 +254,13 @@ def bot_messages(messages: Iterable[Json]) -> dict[int, str]:
     }
 
 
-def _flat(found: Iterable[BaseHandler[Any, Any, Any]]) -> Iterator[BaseHandler[Any, Any, Any]]:
-    for handler in found:
-        if isinstance(handler, ConversationHandler):
-            inner = (
-                *handler.entry_points,
-                *handler.fallbacks,
-                *(each for state in handler.states.values() for each in state),
-            )
-            yield from _flat(inner)
-        else:
-            yield handler
-
-
-def _is_private(handler: CommandHandler[Any, Any]) -> bool:
-    return "ChatType.PRIVATE" in str(handler.filters)
-
-
 def _made_up(matters: PrivateData) -> Iterator[str]:
     for order in (*matters.orders, *(f"{MARK}{each}" for each in matters.service_ids)):
         yield from (f"o:{order}:{action}" for action in (*OrderAction, "nothing"))
         yield from (RevealButton(order, action, "").pack() for action in RevealAction)
         yield f"rv:{order}:nothing"
         yield f"h:{order}"
+        yield f"tell:{order}:en"
     # What is asked for is read after who asks, so one order is enough.
     yield from (
         RevealButton(matters.orders[0], action, argument).pack()
@@ -312,11 +275,8 @@ def _made_up(matters: PrivateData) -> Iterator[str]:
         yield from (UserTicketButton(ticket, action).pack() for action in UserTicketAction)
         yield f"t:{ticket}:nothing"
         yield from (UserTicketButton(ticket, UserTicketAction.RATE, rating).pack() for rating in Rating)
-        yield SavedRepliesForTicketButton(ticket).pack()
-        yield OtherSavedRepliesButton(ticket).pack()
-        yield PreviewSavedReplyButton(ticket, "thanks").pack()
-        yield SendSavedReplyButton(ticket, "thanks", "0" * 8).pack()
-        yield from (f"sa:{word}:{ticket}" for word in ("pick", "send"))
+        yield from (ReplyChoiceButton(ticket, action, "thanks", "0" * 8).pack() for action in ReplyChoiceAction)
+        yield from (f"sr:{ticket}:{word}" for word in ("pick", "send", "nothing"))
     open_drafts = {button.draft_id for each in matters.seen if (button := DraftButton.read(each)) is not None}
     for draft in (*matters.drafts, *open_drafts):
         yield from (DraftButton(draft, 0, action).pack() for action in DraftAction)
@@ -326,6 +286,8 @@ def _made_up(matters: PrivateData) -> Iterator[str]:
     yield from (GroupLanguageButton(locale).pack() for locale in LOCALES)
     yield from _looked_up(matters)
     yield from (RecipientButton("0" * 32, action).pack() for action in RecipientAction)
+    yield from (ReminderButton("0" * 16, action, 500_000).pack() for action in ReminderAction)
+    yield from (NewReminderButton("0" * 32, 500_000, day).pack() for day in (WEEK, "fri"))
     yield from (RequestButton("0" * 16, action).pack() for action in RequestAction)
     yield from (ReportedButton("0" * 16, action).pack() for action in ReportAction)
     yield from (PayButton("0" * 16, action, 500_000, 31_250, "0" * 12).pack() for action in PayAction)
@@ -355,10 +317,9 @@ def _made_up(matters: PrivateData) -> Iterator[str]:
 def _looked_up(matters: PrivateData) -> Iterator[str]:
     queries: Mapping[LookupPage, tuple[str, ...]] = {
         LookupPage.TICKETS: tuple(f"{which}:0" for which in TicketFilter),
-        LookupPage.ORDER: matters.orders,
-        LookupPage.SERVICE_ORDER: matters.service_ids,
-        LookupPage.SERVICE_EVIDENCE: matters.service_ids,
-        LookupPage.ORDERS_BY_FRAGMENT: tuple(order[:4] for order in matters.orders),
+        LookupPage.ORDER: (*matters.orders, *(f"{MARK}{service_id}" for service_id in matters.service_ids)),
+        LookupPage.EVIDENCE: (*matters.orders, *(f"{MARK}{service_id}" for service_id in matters.service_ids)),
+        LookupPage.FOUND: tuple(order[:4] for order in matters.orders),
     }
     users = (str(matters.user_id), f"{matters.user_id}:0")
     yield from (LookupButton(page, query).pack() for page in LookupPage for query in queries.get(page, users))

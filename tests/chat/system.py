@@ -22,15 +22,15 @@ from telegram.request import RequestData
 import bot.app
 import bot.process
 from bot.config import load
-from bot.infra.telegram.errors import Unanswered
+from bot.infra.telegram.outcomes import Unanswered
 from bot.infra.telegram.transport import TelegramRequest, _check_status
 from bot.sandbox import settlement, telegram
 from bot.sandbox.run import Addresses, bot_environment
 from bot.sandbox.wire import TRANSPORT
-from bot.settlement.client.client import SettlementClient
-from bot.settlement.client.errors import NoAnswer, TooLate
-from bot.settlement.client.http import RawResponse
-from bot.settlement.client.http import Request as ServiceRequest
+from bot.settlement.client import SettlementClient
+from bot.settlement.errors import NoAnswer, TooLate
+from bot.settlement.http import RawResponse
+from bot.settlement.http import Request as ServiceRequest
 from tests.e2e import failure_report
 from tests.e2e.application_client import ApplicationClient
 from tests.e2e.system import USUAL, System, started

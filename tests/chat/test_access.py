@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import pytest
 import pytest_asyncio
 
+from bot.home.command_menus import collect_menus
 from bot.infra.i18n import Translations
-from bot.infra.telegram.ui.router import Audience, Menu
-from bot.operations.command_menus import collect_menus
-from bot.orders.buttons import OrderButton
+from bot.infra.telegram.ui.routes import Audience, Menu
+from bot.orders.buttons import OrderButton, TellButton
 from bot.recipients.formatting import group_digits
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from bot.support.buttons import StaffTicketAction, StaffTicketButton
-from bot.support.user_chat.buttons import UserTicketButton
+from bot.support.buttons import StaffTicketAction, StaffTicketButton, UserTicketButton
 from tests.chat import access
 from tests.chat.access import PrivateData
 from tests.chat.system import running_in_process
@@ -33,7 +32,8 @@ from tests.texts import in_any_language, label, like
 from tests.waiting import until
 
 in_one_system = pytest.mark.asyncio(loop_scope="module")
-SUPPORT_COMMANDS = tuple(collect_menus(access.FEATURES)[Menu.SUPPORT])
+ROUTES = [routes for feature in access.APP.features for routes in feature.routes]
+SUPPORT_COMMANDS = tuple(collect_menus(ROUTES)[Menu.SUPPORT])
 """The commands of agents in private."""
 
 TRANSLATIONS = Translations.load(strict=True)
@@ -85,7 +85,9 @@ class Attempt:
         t = TRANSLATIONS.get(self.language)
         if pressed.partition(":")[0] in access.button_prefixes(Audience.SUPPORT):
             return t.plain("support.staff.not_yours")
-        if self.is_in_a_group or OrderButton.read(pressed):
+        if self.is_in_a_group:
+            return t.plain("users.stale.in_group")
+        if OrderButton.read(pressed) or TellButton.read(pressed):
             return t.plain("orders.stale.not_yours")
         return t.plain("support.ticket.gone") if UserTicketButton.read(pressed) else None
 
@@ -150,7 +152,7 @@ async def set_up(made: System) -> AccessSystem:
     stranger, member = await new_user(made), await new_user(made)
     for user in (stranger, member, made.sari):
         await user.says("/start")
-        await user.sees(in_any_language("users.start.text"))
+        await user.sees(in_any_language("home.start.text"))
     await add_member(made, member.id)
     foreign = await made.telegram.post("/sandbox/chats", json={"title": "Elsewhere", "members": [3001, member.id]})
     elsewhere = foreign.raise_for_status().json()["id"]
@@ -162,7 +164,7 @@ async def an_order(made: System, emma: ChatUser) -> Json:
     await emma.says(ORDER_LINE)
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
     return await order_of(made, emma)
 
 
@@ -221,7 +223,7 @@ async def wait_for_all_answers(made: System) -> None:
     """Wait until the bot has answered everything: a new user's message, and all messages before it."""
     last = await new_user(made)
     await last.says("/start")
-    await last.sees(like("users.start.text"))
+    await last.sees(like("home.start.text"))
     await wait_until_idle(made)
 
 

@@ -7,21 +7,20 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
-from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
-from bot.orders.repository import OrderRepository
+from bot.orders.repository import MissedOrder, MissedOrderRepository, OrderRepository
 from tests.chat.system import running_in_process
 from tests.e2e.bot_database import open_transaction
 from tests.e2e.chat_user import Json
 from tests.e2e.faults import clear_faults, invoices_in
 from tests.e2e.new_users import Sender, new_senders_at_review
-from tests.e2e.orders.steps import tap_change
+from tests.e2e.orders.steps import ENDED, tap_change
 from tests.e2e.system import System
 from tests.texts import label, like, says
 from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-SHOWN, PAID = like("orders.card.waiting"), like("orders.notification.paid")
+SHOWN, PAID = like("orders.status_message.waiting"), like("orders.notification.paid")
 FAILURES = {"500": 1, "html": 1, "drop_before": 1, "drop_after": 2, "429": 1}
 """How sending an invoice fails, and how many copies of it the user then has."""
 
@@ -128,7 +127,7 @@ async def test_a_timeline_that_was_deleted_is_replaced_by_a_new_one_that_lives_o
     anew = await sender.chat.sees(f"⏳ {like('orders.step.converting')}", anywhere=True)
     assert anew["message_id"] != paid["message_id"]
     await sender.system.service.does("advance", orderId=order["id"], state="COMPLETED")
-    last = await sender.chat.sees(f"✅ {like('orders.step.sent')}", anywhere=True)
+    last = await sender.chat.sees(ENDED, anywhere=True)
     assert last["message_id"] == anew["message_id"]
 
 

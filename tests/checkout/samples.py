@@ -5,12 +5,12 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
-from bot.checkout.draft import OrderDraft, Step
-from bot.checkout.screens import draft as draft_screens
-from bot.checkout.screens import requote
-from bot.checkout.steps import amount, channel, destination, holder, number, review
+from bot.checkout import screens
+from bot.checkout.draft import OrderDraft, RequestTerms, Step
+from bot.checkout.steps import amount, recipient, review
 from bot.core.errors import Remark
 from bot.core.money import Amount
+from bot.core.text import plain
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui.screen import Screen
 from bot.payments.tokens import CODES
@@ -68,32 +68,35 @@ def some_prices(outside: Outside) -> Iterator[Html | None]:
 SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     OrderDraft: some_drafts,
     amount.Choices: some_choices,
-    (destination.show_question, "price"): some_prices,
-    (channel.show_question, "channels"): lambda _: (CODES,),
-    (number.show_doubt, "number"): lambda _: ("1" * 20,),
+    (recipient.ask_destination, "price"): some_prices,
+    (review.show_review, "ways"): lambda _: (CODES,),
+    (review.show_review, "run_by"): lambda outside: ("", plain(outside.typed)[:100]),
+    (recipient.show_doubt, "number"): lambda _: ("1" * 20,),
     Remark: lambda outside: (
         Remark("recipients.number.unusual_length", {"method": outside.method.name[:60], "expected": 10, "actual": 20}),
     ),
     # The review and its changes are shown of complete drafts, and its time comes from the screens of destinations.
     (review.show_review, "draft"): some_reviewed,
-    (review.show_changes, "draft"): some_reviewed,
+    (review.show_changes, "draft"): lambda outside: (
+        *some_reviewed(outside),
+        a_draft_at_review(outside.method, terms=RequestTerms(is_reusable=True)),
+    ),
     (review.show_review, "time_needed"): lambda outside: (None, *what_senders_are_told(outside.t, outside.method)),
     # Nothing is lost of a draft without answers, so nobody is asked.
-    (draft_screens.unfinished, "draft"): lambda outside: (
+    (screens.unfinished, "draft"): lambda outside: (
         draft for draft in some_drafts(outside) if draft.method or draft.amount
     ),
     # The number is asked when its bank is known, so it's doubted only then.
-    (number.show_doubt, "draft"): some_reviewed,
+    (recipient.show_doubt, "draft"): some_reviewed,
     # The holder is asked when the number is known.
-    (holder.show_question, "draft"): some_reviewed,
+    (recipient.ask_holder, "draft"): some_reviewed,
 }
 
 MUST_SAY: Final[dict[object, Callable[..., tuple[str, ...]]]] = {
     (review.show_review, "draft"): lambda *_: (LONG_NUMBER,),
     (review.show_review, "phrase"): lambda phrase, _: (phrase,) if phrase else (),
-    (review.show_confirmed, "phrase"): lambda phrase, _: (phrase,) if phrase else (),
-    (number.show_doubt, "number"): lambda text, _: (text,),
-    (holder.show_question, "draft"): lambda draft, _: (draft.number,),
+    (recipient.show_doubt, "number"): lambda text, _: (text,),
+    (recipient.ask_holder, "draft"): lambda draft, _: (draft.number,),
 }
 
 
@@ -102,5 +105,5 @@ def more_screens(outside: Outside) -> Iterator[ScreenCase]:
     t, method = outside.t, outside.method
     for before in (an_open_order(method), an_open_order(method, requested_amount=Amount("SAT", 29_412))):
         for rupiah in (1_600_000_000, 1_700_000_000, 1_800_000_000):
-            said = requote.difference(t, before, estimate(before.requested_amount, Quote(Decimal(rupiah), NOW)))
+            said = screens.difference(t, before, estimate(before.requested_amount, Quote(Decimal(rupiah), NOW)))
             yield ScreenCase("requote", Screen(said))

@@ -125,7 +125,7 @@ def test_back_from_a_doubtful_amount_goes_to_the_first_question_without_an_answe
     assert step_back(replace(draft, step=Step.AMOUNT)).step is before
 
 
-@pytest.mark.parametrize("step", [Step.DESTINATION, Step.NUMBER, Step.HOLDER, Step.AMOUNT, Step.CHANNEL])
+@pytest.mark.parametrize("step", [Step.DESTINATION, Step.NUMBER, Step.HOLDER, Step.AMOUNT])
 def test_back_from_an_edited_line_goes_to_the_review(step: Step) -> None:
     assert step_back(replace(WHOLE, step=step)).step is Step.REVIEW
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.checkout.draft import IDLE_LIMIT, DraftStatus, OrderDraft, Step
+from bot.checkout.draft import IDLE_LIMIT, DraftStatus, OrderDraft, Step, repeat_order
 from bot.checkout.flow import is_complete
 from bot.checkout.notifications import DraftNotification
 from bot.checkout.repository import DraftRepository
@@ -32,34 +32,34 @@ async def expired(system: OrderSystem, chat_id: int = EMMA) -> OrderDraft:
 
 
 async def test_a_new_draft_takes_the_place_of_the_open_one(system: OrderSystem) -> None:
-    first = await system.drafts.begin(EMMA, EMMA, 1)
-    second = await system.drafts.begin(EMMA, EMMA, 2)
+    first = await system.drafts.begin(system.new_draft(), 1)
+    second = await system.drafts.begin(system.new_draft(), 2)
     assert (await kept(system, first)).status is DraftStatus.CANCELLED
     assert await open_in(system) == second
     assert second.last_update_id == 2
 
 
 async def test_chats_have_drafts_of_their_own(system: OrderSystem) -> None:
-    emma, sari = await system.drafts.begin(EMMA, EMMA, 1), await system.drafts.begin(SARI, SARI, 1)
+    emma, sari = await system.drafts.begin(system.new_draft(), 1), await system.drafts.begin(system.new_draft(SARI), 1)
     assert await open_in(system, EMMA) == emma
     assert await open_in(system, SARI) == sari
 
 
 async def test_two_beginnings_at_once_leave_one_open_draft(system: OrderSystem) -> None:
-    drafts = await asyncio.gather(*(system.drafts.begin(EMMA, EMMA, update) for update in range(1, 6)))
+    drafts = await asyncio.gather(*(system.drafts.begin(system.new_draft(), update) for update in range(1, 6)))
     statuses = [(await kept(system, draft)).status for draft in drafts]
     assert statuses.count(DraftStatus.OPEN) == 1
 
 
 async def test_an_answer_to_a_question_that_has_changed_is_not_saved(system: OrderSystem) -> None:
-    draft = await system.drafts.begin(EMMA, EMMA, 1)
+    draft = await system.drafts.begin(system.new_draft(), 1)
     assert await system.drafts.save(replace(draft, step=Step.NUMBER), 2)
     assert await system.drafts.save(replace(draft, step=Step.AMOUNT), 3) is None
     assert (await kept(system, draft)).step is Step.NUMBER
 
 
 async def test_each_answer_gives_the_draft_its_whole_time_again(system: OrderSystem) -> None:
-    draft = await system.drafts.begin(EMMA, EMMA, 1)
+    draft = await system.drafts.begin(system.new_draft(), 1)
     system.clock.passes(minutes=29)
     saved = await system.drafts.save(draft, 2)
     assert saved is not None
@@ -67,7 +67,7 @@ async def test_each_answer_gives_the_draft_its_whole_time_again(system: OrderSys
 
 
 async def test_a_draft_that_was_left_is_closed_for_good(system: OrderSystem) -> None:
-    draft = await system.drafts.begin(EMMA, EMMA, 1)
+    draft = await system.drafts.begin(system.new_draft(), 1)
     cancelled = await system.drafts.cancel(draft, 2)
     assert cancelled is not None
     assert await open_in(system) is None
@@ -75,7 +75,7 @@ async def test_a_draft_that_was_left_is_closed_for_good(system: OrderSystem) -> 
 
 
 async def test_an_idle_draft_is_put_away_and_its_user_told_once(system: OrderSystem) -> None:
-    draft = await system.drafts.begin(EMMA, EMMA, 1)
+    draft = await system.drafts.begin(system.new_draft(), 1)
     system.clock.passes(minutes=29)
     assert await system.drafts.expired() == ()
     assert not await system.drafts.expire(draft.id)
@@ -88,7 +88,7 @@ async def test_an_idle_draft_is_put_away_and_its_user_told_once(system: OrderSys
 
 
 async def test_an_answer_just_before_keeps_a_draft_from_being_put_away(system: OrderSystem) -> None:
-    draft = await system.drafts.begin(EMMA, EMMA, 1)
+    draft = await system.drafts.begin(system.new_draft(), 1)
     system.clock.passes(minutes=30)
     found = await system.drafts.expired()
     assert await system.drafts.save(draft, 2)
@@ -117,7 +117,7 @@ async def test_a_draft_put_away_twice_is_told_twice(system: OrderSystem) -> None
 
 async def test_a_draft_is_not_taken_up_beside_another(system: OrderSystem) -> None:
     away = await expired(system)
-    await system.drafts.begin(EMMA, EMMA, 5)
+    await system.drafts.begin(system.new_draft(), 5)
     assert await system.drafts.resume(away, 6) is None
     assert (await kept(system, away)).status is DraftStatus.EXPIRED
 
@@ -134,12 +134,12 @@ async def test_a_placed_draft_is_neither_put_away_nor_taken_up(system: OrderSyst
 @pytest.mark.parametrize("amount", [Amount("IDR", 250_000), Amount("SAT", 20_000)])
 async def test_the_same_wish_again_is_a_draft_ready_for_its_review(system: OrderSystem, amount: Amount) -> None:
     order = await system.place(holder="SARI DEWI", amount=amount)
-    draft = await system.drafts.begin_with(system.drafts.repeat_order(order, order.method), 9)
+    draft = await system.drafts.begin(repeat_order(order, order.method, system.clock.now()), 9)
     assert is_complete(draft)
     assert (draft.step, draft.amount, draft.holder, draft.quote) == (Step.REVIEW, amount, "SARI DEWI", None)
-    reviewed, worth = await system.review(draft)
+    reviewed, estimated = await system.review(draft)
     assert reviewed.quote is not None
-    assert worth.sats == order.sats
+    assert estimated.sats == order.sats
 
 
 async def test_a_draft_waits_for_the_service_in_one_message_until_it_goes_on(system: OrderSystem) -> None:

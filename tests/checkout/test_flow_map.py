@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 from telegram.ext import CommandHandler, MessageHandler
 
-from bot.app import build_declared_features
+from bot.app import build_declared
 from bot.checkout import conversation as flow
-from bot.checkout.buttons import DraftAction
+from bot.checkout.buttons import DraftAction, DraftButton
 from bot.checkout.draft import RequestTerms, Step
-from bot.checkout.flow import EDITS, REQUEST_STEPS, STEPS, draw
-from bot.infra.feature import HandlerPhase
+from bot.checkout.flow import REQUEST_STEPS, STEPS, draw, edits_of
 from bot.users.buttons import NewOrderButton
 from tests.checkout.builders import a_draft
 
@@ -25,11 +24,11 @@ BUTTONS = {
     Step.NUMBER: {DraftAction.NUMBER},
     Step.HOLDER: {DraftAction.SKIP},
     Step.AMOUNT: {DraftAction.AMOUNT},
-    Step.CHANNEL: {DraftAction.CHANNEL},
-    Step.REVIEW: {DraftAction.CHANGE, DraftAction.EDIT, DraftAction.CONFIRM},
+    Step.REVIEW: {DraftAction.CHANGE, DraftAction.EDIT, DraftAction.CHANNEL, DraftAction.CONFIRM},
 }
 REQUEST_BUTTONS = {
-    **{step: BUTTONS[step] for step in (Step.DESTINATION, Step.NUMBER, Step.REVIEW)},
+    **{step: BUTTONS[step] for step in (Step.DESTINATION, Step.NUMBER)},
+    Step.REVIEW: BUTTONS[Step.REVIEW] - {DraftAction.CHANNEL},
     Step.HOLDER: set(),
     Step.AMOUNT: {DraftAction.AMOUNT, DraftAction.SKIP},
     Step.NOTE: {DraftAction.SKIP},
@@ -37,14 +36,8 @@ REQUEST_BUTTONS = {
     Step.END: {DraftAction.END},
 }
 COMMON = {DraftAction.SHOW, DraftAction.BACK, DraftAction.CANCEL}
-FEATURES = build_declared_features()
-CHECKOUT = next(feature for feature in FEATURES if feature.name == "checkout")
-
-
-def conversation() -> flow.DraftConversation:
-    built = CHECKOUT.handlers[HandlerPhase.CONVERSATION][0]
-    assert isinstance(built, flow.DraftConversation)
-    return built
+CHECKOUT = build_declared().checkout
+CONVERSATION = CHECKOUT.conversation
 
 
 def test_the_drawing_is_up_to_date() -> None:
@@ -54,29 +47,29 @@ def test_the_drawing_is_up_to_date() -> None:
 def test_every_state_of_the_conversation_is_drawn_and_no_other() -> None:
     drawn = {name for arrow in ARROWS for name in arrow[:2]} - {"[*]"}
     assert drawn == {str(step) for step in STEPS}
-    assert conversation().states.keys() == {*STEPS, *REQUEST_STEPS} == {*Step}
+    assert CONVERSATION.states.keys() == {*STEPS, *REQUEST_STEPS} == {*Step}
     assert BUTTONS.keys() == STEPS.keys()
     assert REQUEST_BUTTONS.keys() == REQUEST_STEPS.keys()
 
 
 def test_every_edit_of_the_review_is_drawn() -> None:
     edits = {target for source, target, label in ARROWS if source == "review" and "edit" in label}
-    assert edits == {str(step) for step in EDITS.values()}
+    assert edits == {str(step) for step in edits_of(STEPS).values()}
 
 
 @pytest.mark.parametrize("step", list(REQUEST_STEPS))
 def test_a_question_about_a_payment_request_has_its_own_buttons(step: Step) -> None:
-    _typed, buttons = conversation().states[step]
-    assert isinstance(buttons, flow.QuestionButtons)
-    assert buttons.actions_of(a_draft(step=step, terms=RequestTerms())) == REQUEST_BUTTONS[step] | COMMON
+    draft = a_draft(step=step, terms=RequestTerms())
+    assert CHECKOUT.draft_handlers.actions_of(draft) == REQUEST_BUTTONS[step] | COMMON
 
 
 @pytest.mark.parametrize("step", list(STEPS))
 def test_each_state_takes_what_is_typed_and_its_own_buttons(step: Step) -> None:
-    typed, buttons = conversation().states[step]
+    typed, buttons = CONVERSATION.states[step]
     assert isinstance(typed, MessageHandler)
-    assert isinstance(buttons, flow.QuestionButtons)
-    assert buttons.actions_of(a_draft(step=step)) == BUTTONS[step] | COMMON
+    assert isinstance(buttons, flow.ButtonHandler)
+    assert buttons.kind is DraftButton
+    assert CHECKOUT.draft_handlers.actions_of(a_draft(step=step)) == BUTTONS[step] | COMMON
 
 
 def test_every_button_of_a_draft_has_a_question() -> None:
@@ -90,11 +83,10 @@ def test_every_question_can_be_left(step: Step) -> None:
 
 
 def test_the_conversation_begins_and_ends_as_drawn() -> None:
-    built = conversation()
-    commands = {name for h in built.entry_points if isinstance(h, CommandHandler) for name in h.commands}
-    assert commands == {"send"}
-    assert any(NewOrderButton in routes.button_kinds() for routes in CHECKOUT.routes)
-    assert {name for h in built.fallbacks if isinstance(h, CommandHandler) for name in h.commands} == {"cancel"}
+    begins, leaves = CONVERSATION.entry_points, CONVERSATION.fallbacks
+    assert {name for h in begins if isinstance(h, CommandHandler) for name in h.commands} == {"send"}
+    assert NewOrderButton in {h.kind for h in begins if isinstance(h, flow.ButtonHandler)}
+    assert {name for h in leaves if isinstance(h, CommandHandler) for name in h.commands} == {"cancel"}
     begin = [label for source, target, label in ARROWS if (source, target) == ("[*]", "destination")]
     assert any("/send" in label for label in begin)
 

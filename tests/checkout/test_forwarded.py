@@ -7,7 +7,9 @@ import pytest
 from telegram import Update
 
 from bot.checkout.conversation import Conversation
+from bot.checkout.draft import OrderDraft
 from bot.checkout.open_draft import DRAFT
+from tests.checkout.builders import a_draft
 
 LINE = "500rb bca 1234567890 Budi"
 ORIGIN = {"type": "hidden_user", "sender_user_name": "Somebody", "date": 1_790_000_000}
@@ -22,25 +24,37 @@ def written(text: str, **more: Any) -> Update:
     return update
 
 
+class FakeSession(dict[Any, Any]):
+    """The session of an update that an earlier attempt has saved in the draft, if one is open."""
+
+    update_id, handled_by = 3, None
+
+
 @pytest.mark.parametrize(
     ("text", "more", "draft", "begins"),
     [
         (LINE, {}, None, True),
         (LINE, {"forward_origin": ORIGIN}, None, False),
-        (LINE, {}, "a draft that is open", False),
+        (LINE, {}, a_draft(last_update_id=3), False),
         (f"/nonsense {LINE}", {}, None, False),
     ],
 )
 async def test_only_what_a_user_writes_themselves_outside_a_draft_may_begin_one(
-    text: str, more: dict[str, Any], draft: str | None, *, begins: bool
+    text: str, more: dict[str, Any], draft: OrderDraft | None, *, begins: bool
 ) -> None:
-    async def always(*_: object) -> bool:
+    begun = list[str]()
+
+    async def always(*_: object, **__: object) -> bool:
         return True
 
+    async def begin(_: object, line: str) -> None:
+        begun.append(line)
+
     none: Any = None
-    one_line: Any = SimpleNamespace(is_order=always)
-    conversation = Conversation(
-        drafts=none, draft_handlers=none, one_line=one_line, contacts=none, status_questions=none
-    )
-    session: Any = {DRAFT: draft}
-    assert await conversation._is_order(session, written(text, **more), text) is begins
+    one_line: Any = SimpleNamespace(is_order=always, begin=begin)
+    asked: Any = SimpleNamespace(show=always)
+    conversation = Conversation(drafts=none, draft_handlers=asked, one_line=one_line, status_answers=none)
+    session: Any = FakeSession({DRAFT: draft})
+    is_taken = await conversation.build().take(session, written(text, **more))
+    assert is_taken is (begins or draft is not None)
+    assert begun == [text] * begins

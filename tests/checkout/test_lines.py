@@ -105,7 +105,9 @@ def test_the_beginning_of_a_name_is_offered_and_never_taken(text: str, people: t
 
 
 def test_a_name_alone_is_no_order_by_itself_but_a_recipient_after_the_command() -> None:
-    assert not lines.is_order("ibu", METHODS, KNOWN)
+    for name in ("ibu", "budi santoso"):
+        assert not lines.is_order(name, METHODS, KNOWN)
+        assert not lines.is_part_of_order(name, METHODS, KNOWN)
     assert (filled("ibu").step, filled("ibu").number) == (Step.AMOUNT, IBU.number)
 
 
@@ -132,6 +134,7 @@ def test_who_leaves_the_name_out_is_not_asked_and_an_earlier_one_is_reused() -> 
 def test_without_the_list_a_line_is_known_for_an_order_by_its_figures() -> None:
     assert lines.is_order("500rb bca 1234567890 Budi", (), ())
     assert not lines.is_order("call 081234567890 about bca", (), ())
+    assert not lines.is_part_of_order("500rb", (), ())
 
 
 @given(st.text(max_size=400), st.lists(st.text(min_size=1, max_size=40), max_size=4))
@@ -142,6 +145,7 @@ def test_whatever_is_written_is_read_without_a_fault(text: str, labels: list[str
     draft = lines.fill_draft(new_draft(chat_id=1, user_id=1, now=NOW), reading, METHODS, known)
     assert draft.step in Step
     lines.is_order(text, METHODS, known)
+    lines.is_part_of_order(text, METHODS, known)
 
 
 def test_names_are_compared_as_people_read_them() -> None:
@@ -194,13 +198,18 @@ ORDERS = [
     "1.500 bca 1234567890",
     "$20 bca 1234567890",
     "kirim 20 usdt",
+    "kirim duit ke ibu",
+    "kirim ke bca",
 ]
+PARTS = ["500rb", "500 ribu ya", "bca", "Dana", "500rb wati", "ibu 500rb", "500rb buat ibu"]
 TALK = [
-    "500rb",
+    "minta tolong 500rb",
     "20 usd",
     "kirim",
-    "bca",
-    "500rb wati",
+    "50",
+    "123456",
+    "makan siang 50rb",
+    "kirim resi ke ibu",
     "uang 500rb ke bca 1234567890 ga masuk",
     "500rb ke bca 1234567890 lama banget",
     "my 500k to bca 1234567890 has not arrived",
@@ -221,9 +230,16 @@ def test_a_plain_line_begins_an_order_though_parts_of_it_are_missing(text: str) 
     assert lines.is_order(text, METHODS, ())
 
 
+@pytest.mark.parametrize("text", PARTS)
+def test_an_amount_or_a_bank_alone_is_only_a_part_of_an_order(text: str) -> None:
+    assert lines.is_part_of_order(text, METHODS, ())
+    assert not lines.is_order(text, METHODS, ())
+
+
 @pytest.mark.parametrize("text", TALK)
 def test_talk_about_money_begins_no_order(text: str) -> None:
     assert not (lines.may_be_order(text, ()) and lines.is_order(text, METHODS, ()))
+    assert not lines.is_part_of_order(text, METHODS, ())
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from bot.checkout.parser.vocabulary import (
 from bot.core.errors import Rejection
 from bot.core.money import Amount, parse_amount
 from bot.core.money.foreign import FOREIGN
-from bot.core.money.vocabulary import CURRENCIES
+from bot.core.money.tokens import CURRENCIES
 from bot.recipients.banks import find_known
 from bot.settlement.model import PayoutMethod
 from tests.checkout.order_lines import METHODS
@@ -137,6 +137,9 @@ SUMS = [
     "aladin 264 000 346}340368937331",
     "1700k dikali 3 wib. bank bni or cimb  1010506931\nA/N: Siti Aminah",
     "total sats 67\n00000 : cicilan - penerima bambang sutrisno",
+    "a.n.Dewi Lestari hp:+62 811 1094 3365 juta OVO",
+    "atas nama BAMBANG SUTRISNO no rek 04627 6642 0 JUTA DELAPAN RATUS RIBU ke BNI",
+    "nominal 1150 R IBU. tujuan permata; 0250340720",
 ]
 
 
@@ -267,7 +270,23 @@ NAMES = [
     "bca 1234567890 nine stgh a k andi",
     "HSBC. <39109892496065>\nan EKO o,663JT",
     "shopeepay 082251453837 / nama: rizky febian mei |2026 sejumlah: 1,75 juta",
+    "ke CIMB Niaga 8976045314063 | \u0e1a\u0e32\u0e17delapan k\xa0Maria Goretti",
+    "bsi 5116699680 penerima Maria Goretti delap an ratus ribu rupiah",
+    "linkaja 081307666057 A/N: Bambang Sutrisno  Delap an ratus lima puluh ribu rupiah",
 ]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [("permata 0250340720 1150 R IBU", [1_150_000, 1150]), ("aladin 25636500197937 2350,5 r ibu", [2_350_500])],
+)
+def test_a_sum_with_a_broken_unit_is_the_first_button(text: str, values: list[int]) -> None:
+    assert [each.value for each in read(text).amount_readings] == values
+
+
+def test_a_broken_unit_is_no_part_of_the_name_behind_it() -> None:
+    assert read("no. 2563.6500.1979.37 aladin | 2350,5 R IBU putri ayu").holder == "putri ayu"
+    assert read("nominal 38400 r ibu DANA Tri Wahyuni no hp 081346530502").holder == "Tri Wahyuni"
 
 
 @pytest.mark.parametrize("text", NAMES)

@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.core.datetime_parsing import read_days, read_minute, read_moment
 from bot.core.errors import Rejection
+from bot.core.time_of_day import read_days, read_minute, read_moment
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)  # 16:00 in Jakarta
 JAKARTA = ZoneInfo("Asia/Jakarta")

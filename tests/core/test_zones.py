@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.core.zones import INDONESIAN, MAX_OFFERED, PRESUMED, find_zones, offered_zone, zone_of
 from bot.infra.i18n import LOCALES
-from bot.infra.i18n.cities import find_city, list_zone_names
+from bot.infra.i18n.formats import find_city, list_zone_names
 
 NAMES = list_zone_names()
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

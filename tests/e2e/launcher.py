@@ -27,7 +27,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from types import ModuleType
 from typing import NoReturn
 
 import bot
@@ -49,7 +48,7 @@ CODE = {
     "migrate": "bot.process",
     "check": "bot.app",
     "rotate-keys": "bot.app",
-    "copy-database": "bot.operations.copy_database",
+    "copy-database": "bot.operations.database_commands",
 }
 """What is read before the first bot of a kind is born."""
 
@@ -139,7 +138,7 @@ class Launcher:
         """Start `python -m <program> <arguments>` with only this environment. Its output goes to `log`.
 
         Without `stdin` its standard input is empty. `stdout` takes the standard output apart from the log. It inherits
-        the files in `kept`, with other numbers.
+        the files in `kept`, with other numbers. `program` is a module with a `main`, or another function after a colon.
         """
         request = json.dumps(
             {
@@ -213,7 +212,8 @@ def serve(requests: socket.socket) -> None:
 def _bear(line: socket.socket, lines: dict[int, socket.socket], path: str) -> None:
     text, ends, _, _ = socket.recv_fds(line, LONGEST_REQUEST, MOST_FILES_PASSED)
     request = json.loads(text)
-    program = importlib.import_module(request["program"])
+    module, _, function = request["program"].partition(":")
+    main = getattr(importlib.import_module(module), function or "main")
     if request["program"] == BOT:
         importlib.import_module(CODE[request["arguments"][0]])
     gc.freeze()  # the garbage collector of a child must not touch these objects, which would copy shared memory
@@ -222,7 +222,7 @@ def _bear(line: socket.socket, lines: dict[int, socket.socket], path: str) -> No
     if pid == 0:
         if request["program"] == BOT and request["arguments"][0] == "sandbox":
             asyncio.create_subprocess_exec = partial(_start_for_sandbox, Launcher(path))  # type: ignore[assignment]
-        _be_the_program(program, request, ends)
+        _be_the_program(main, request, ends)
     for end in ends:
         os.close(end)
     line.send(f"{pid}\n".encode())
@@ -230,7 +230,7 @@ def _bear(line: socket.socket, lines: dict[int, socket.socket], path: str) -> No
 
 
 def _be_the_program(
-    program: ModuleType, request: Mapping[str, list[str] | dict[str, str] | str], ends: Sequence[int]
+    main: Callable[[], object], request: Mapping[str, list[str] | dict[str, str] | str], ends: Sequence[int]
 ) -> NoReturn:
     """Become the program: close what the launcher has open, and restore the signal handlers."""
     signal.set_wakeup_fd(-1)
@@ -244,7 +244,7 @@ def _be_the_program(
     sys.argv = [str(request["program"]), *request["arguments"]]
     code = 1
     try:
-        program.main()
+        main()
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)

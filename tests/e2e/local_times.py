@@ -5,6 +5,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from bot.users.buttons import SettingsAction, SettingsButton
+from tests.e2e.chat_user import ChatUser
+
 JAKARTA: Final = ZoneInfo("Asia/Jakarta")
 """The time zone of users who haven't chosen one."""
 
@@ -36,3 +39,15 @@ def minutes_between(since: datetime, until: datetime) -> list[datetime]:
     first = since.astimezone(UTC).replace(second=0, microsecond=0)
     count = (until - first) // timedelta(minutes=1) + 2
     return [(first + timedelta(minutes=n)).astimezone(JAKARTA) for n in range(count)]
+
+
+async def move_to_noon(user: ChatUser) -> None:
+    """Set the user's time zone to one where it is about noon, so that nothing waits for their morning."""
+    await move_to_hour(user, 12)
+
+
+async def move_to_hour(user: ChatUser, hour: int) -> None:
+    """Set the user's time zone to one where it is about `hour`."""
+    behind = (datetime.now(UTC).hour - hour + 12) % 24 - 12
+    zone = SettingsButton(SettingsAction.ZONE, f"Etc/GMT{behind:+d}")
+    await user.presses(await user.says("/settings"), zone.pack(), force=True)

@@ -86,7 +86,7 @@ async def _orders(emma: ChatUser, control: httpx.AsyncClient) -> None:
     await emma.says("/send 500rb bca 1234567890 Budi")
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
     [order] = (await control.get("/control/orders")).raise_for_status().json()["orders"]
     (await control.post("/control/pay", json={"orderId": order["id"]})).raise_for_status()
     await emma.sees(like("orders.notification.sent_bank"))

@@ -5,7 +5,6 @@ to handle.
 """
 
 import asyncio
-import secrets
 import sys
 from datetime import UTC, datetime
 from itertools import count
@@ -14,7 +13,7 @@ from pathlib import Path
 from telegram import Update
 
 from bot.infra.db.database import Database
-from bot.infra.leases.chat_leases import ChatLeases
+from bot.infra.leases.chat_leases import UnsharedLeases
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, UpdatePoller
 from bot.infra.telegram.transport import TelegramRequest
@@ -46,8 +45,8 @@ async def receive(base_url: str, database: str, notes: Path, limit: int) -> None
         with notes.open("a") as out:
             out.write(f"{update.update_id}\n")
 
-    leases = ChatLeases(store, secrets.token_hex(4), is_alone=True)
-    await leases.expire_all()
+    leases = UnsharedLeases()
+    leases.begin()
     wakeup = Wakeup()
     queues = ChatQueues(store, process, UtcClock(), leases=leases, on_waiting=wakeup)
     chats = asyncio.create_task(run_forever("chats", queues.claim_waiting, wakeup))

@@ -9,10 +9,9 @@ from typing import TextIO
 import pytest
 
 from bot.infra.db.database import Database
-from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.repository import OrderRepository
 from tests.e2e.launcher import Child, launcher
-from tests.times import NOW
+from tests.infra.builders import all_notifications
 
 pytestmark = pytest.mark.process
 
@@ -58,7 +57,7 @@ async def read_committed(store: Database) -> set[int]:
     """Return the numbers in the database, each with its order and its notification."""
     async with store.reading() as tx:
         orders = {int(order.reference) for order in await OrderRepository(tx).of_user(1001, limit=100_000)}
-        notifications = {head.chat_id for head in await OutboxRepository(tx).find_heads(NOW, limit=100_000)}
+        notifications = {head.chat_id for head in await all_notifications(tx)}
     assert orders == notifications
     return orders
 

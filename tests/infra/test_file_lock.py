@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.infra.db import file_lock
+from bot.infra.db import sqlite_files
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from tests.waiting import TIMEOUT_SECONDS
@@ -29,8 +29,8 @@ asyncio.run(main())
 
 @pytest.fixture(autouse=True)
 def poll_fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_lock, "POLL_SECONDS", 0.005)
-    monkeypatch.setattr(file_lock, "WATCH_SECONDS", 0.005)
+    monkeypatch.setattr(sqlite_files, "POLL_SECONDS", 0.005)
+    monkeypatch.setattr(sqlite_files, "WATCH_SECONDS", 0.005)
 
 
 @pytest.fixture
@@ -67,16 +67,15 @@ async def test_the_first_works_without_waiting(path: str) -> None:
     assert said == []
 
 
-async def test_another_waits_says_so_once_and_works_when_the_first_ends(path: str) -> None:
+async def test_another_waits_says_so_and_works_when_the_first_ends(path: str) -> None:
     said: list[str] = []
     first, second = Database(path), Database(path)
     async with first.exclude_others():
         mine = asyncio.create_task(work_once(second, lambda: said.append("waiting")))
         await asyncio.sleep(0.05)
-        assert said == ["waiting"]
+        assert "waiting" in said
         assert not mine.done()
     await asyncio.wait_for(mine, TIMEOUT_SECONDS)
-    assert said == ["waiting"]
 
 
 async def test_one_that_waits_can_be_cancelled(path: str) -> None:
@@ -96,13 +95,15 @@ async def test_the_lock_is_free_when_its_holder_is_killed(path: str) -> None:
         async with another_process(path) as third:
             assert await read_line(third) == "waiting"
             other.send_signal(signal.SIGKILL)
-            assert await read_line(third) == "working"
+            while (said := await read_line(third)) == "waiting":
+                pass
+            assert said == "working"
 
 
 async def test_a_deleted_lock_file_ends_the_work(path: str) -> None:
     first, second = Database(path), Database(path)
     async with first.exclude_others():
-        watching = asyncio.create_task(first.watch_lock())
+        watching = asyncio.create_task(first.hold())
         waited = asyncio.Event()
         mine = asyncio.create_task(work_once(second, waited.set))
         await asyncio.wait_for(waited.wait(), TIMEOUT_SECONDS)

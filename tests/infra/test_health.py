@@ -8,7 +8,7 @@ import pytest
 from bot.infra.db.errors import StoreDown
 from bot.infra.http.health import Health, create_health_app
 from bot.infra.metrics import LoopLag
-from bot.infra.process_state import ProcessState
+from bot.infra.watchdog import ProcessState
 
 if TYPE_CHECKING:
     from bot.infra.db.database import Database

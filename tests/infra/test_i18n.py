@@ -158,8 +158,8 @@ def test_a_locale_that_nobody_speaks_is_answered_in_english() -> None:
 
 
 def test_an_installation_without_catalogues_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("bot.infra.i18n.catalogues.files", lambda _: tmp_path)
-    monkeypatch.setattr("bot.infra.i18n.catalogues.__file__", str(tmp_path / "site" / "bot" / "i18n" / "catalogues.py"))
+    monkeypatch.setattr("bot.infra.i18n.translator.files", lambda _: tmp_path)
+    monkeypatch.setattr("bot.infra.i18n.translator.__file__", str(tmp_path / "site" / "bot" / "i18n" / "translator.py"))
     with pytest.raises(FileNotFoundError, match="locales"):
         find_catalogue_folder()
 
@@ -168,5 +168,5 @@ def test_the_catalogues_of_an_installed_package_are_found_within_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "locales").mkdir()
-    monkeypatch.setattr("bot.infra.i18n.catalogues.files", lambda _: tmp_path)
+    monkeypatch.setattr("bot.infra.i18n.translator.files", lambda _: tmp_path)
     assert find_catalogue_folder() == tmp_path / "locales"

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -13,8 +12,8 @@ from bot.infra.telegram.inbound.inline_queries import InlineQueries
 from bot.infra.telegram.inbound.receiver import UpdateIntake
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Outcome
-from bot.infra.telegram.ui.inline import InlineAnswer, InlineQuery, InlineResult
-from bot.infra.telegram.ui.screen import Button
+from bot.infra.telegram.ui.screen import Button, InlineAnswer, InlineQuery, InlineResult
+from tests.infra.test_receiver import FakeQueues
 from tests.settlement.fake_settlement import MovedClock
 
 EMMA, SARI = 1001, 1002
@@ -108,23 +107,11 @@ async def test_a_crowd_that_types_is_left_out_beyond_a_limit(
 async def test_a_query_reaches_no_inbox_and_the_messages_beside_it_do(
     store: Database, held: HeldAnswers, queries: InlineQueries, messenger: RecordingMessenger
 ) -> None:
-    class Queues:
-        submitted: tuple[int, ...] = ()
-
-        def submit_updates(self, items: Any) -> None:
-            self.submitted = tuple(item.update_id for item in items)
-
-        def expecting(self, _: Any) -> Any:
-            return nullcontext()
-
-        def reread_inbox(self, _: Any) -> None:
-            pass
-
-    queues, written = Queues(), {"update_id": 2, "message": {"chat": {"id": EMMA}, "text": "hello"}}
+    queues, written = FakeQueues(), {"update_id": 2, "message": {"chat": {"id": EMMA}, "text": "hello"}}
     intake = UpdateIntake(store, queues, MovedClock(), inline_queries=queries)
     await intake.save([{"update_id": 1, "inline_query": a_query("1", "secret")}, written])
     await rest(held, queries)
-    assert (queues.submitted, messenger.answered) == ((2,), ["1"])
+    assert (queues.submitted, messenger.answered) == ([2], ["1"])
     async with store.reading() as tx:
         assert await InboxRepository(tx).count_unfinished() == 1
 

@@ -1,4 +1,4 @@
-"""Leases: one process a chat and one leader. Whoever lost its lease commits nothing any more."""
+"""Leases: one process a chat and one leader. A process that lost its lease commits nothing under it."""
 
 import asyncio
 import time
@@ -10,17 +10,25 @@ from sqlalchemy import text
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.fence import FENCE, LeaseLost, is_lease_held
-from bot.infra.jobs.repository import JobRepository
+from bot.infra.db.transaction import Transaction
 from bot.infra.leases import leader
-from bot.infra.leases.chat_leases import ChatLease, ChatLeases
-from bot.infra.leases.leader import Leadership, is_led
-from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS
-from bot.infra.leases.repository import LeaseRepository
-from bot.infra.telegram.errors import Unsent
+from bot.infra.leases.chat_leases import (
+    KEEP_SECONDS,
+    MARGIN_SECONDS,
+    ChatLease,
+    ChatLeases,
+    Leases,
+)
+from bot.infra.leases.leader import Leadership
+from bot.infra.leases.repository import LEAD, LEASE_SECONDS, LeaseRepository
+from bot.infra.telegram.inbound.repository import InboxItem, InboxRepository
+from bot.infra.telegram.outcomes import Unsent
 from bot.infra.telegram.transport import TelegramRequest
-from tests.harness.databases import on_postgresql, on_sqlite
+from tests.harness.databases import on_postgresql
 from tests.times import NOW
 from tests.waiting import TIMEOUT_SECONDS, until
+
+pytestmark = on_postgresql
 
 
 class Seconds:
@@ -39,9 +47,7 @@ class Replica:
     def __init__(self, store: Database, owner: str) -> None:
         self.store = store
         self.seconds = Seconds()
-        self.leases = ChatLeases(store, owner, is_alone=False, seconds=self.seconds)
-        self.lost: list[ChatLease] = []
-        self.leases.on_lost(self.lost.append)
+        self.leases = ChatLeases(store, owner, seconds=self.seconds)
 
     async def claim(self, *chat_ids: int) -> list[int]:
         return [lease.chat_id for lease in await self.leases.claim(chat_ids)]
@@ -50,7 +56,7 @@ class Replica:
         """Change something in the chat, under its lease."""
         with self.leases.work_in(lease):
             async with self.store.transaction() as tx:
-                await JobRepository(tx).add(lease.chat_id, "proof", self.leases.owner, NOW)
+                await add_job(tx, lease.chat_id, self.leases.owner)
 
 
 @pytest.fixture
@@ -66,9 +72,7 @@ def second(other_store: Database) -> Replica:
 async def let_all_leases_end(store: Database) -> None:
     """Move the ends of all leases into the past, as if their time had passed."""
     async with store._writer.begin() as connection:
-        for table in ("chat_leases", "leader_lease"):
-            ended = f"UPDATE {table} SET expires_at = '2020-01-01 00:00:00.000000'"  # noqa: S608  our own names
-            await connection.execute(text(ended))
+        await connection.execute(text("UPDATE chat_leases SET expires_at = '2020-01-01 00:00:00+00'"))
 
 
 async def rows(store: Database) -> dict[int, tuple[str, int]]:
@@ -77,9 +81,20 @@ async def rows(store: Database) -> dict[int, tuple[str, int]]:
         return {chat_id: (owner, epoch) for chat_id, owner, epoch in found}
 
 
+async def ends(store: Database, chat_id: int) -> float:
+    """Return in how many seconds a lease ends."""
+    async with store.reading() as tx:
+        left = "SELECT extract(epoch FROM expires_at - clock_timestamp()) FROM chat_leases WHERE chat_id = :chat"
+        return float(await tx.connection.scalar(text(left), {"chat": chat_id}))
+
+
+async def add_job(tx: Transaction, chat_id: int, kind: str) -> None:
+    await InboxRepository(tx).add([InboxItem.job(chat_id, kind, "", NOW)])
+
+
 async def changes(store: Database) -> list[str]:
     async with store.reading() as tx:
-        return list((await tx.connection.execute(text("SELECT argument FROM jobs ORDER BY id"))).scalars())
+        return list((await tx.connection.execute(text("SELECT kind FROM inbox ORDER BY kind"))).scalars())
 
 
 async def test_a_chat_has_one_owner(first: Replica, second: Replica) -> None:
@@ -94,6 +109,13 @@ async def test_a_chat_has_one_owner(first: Replica, second: Replica) -> None:
     }
 
 
+async def test_two_claims_of_a_chat_at_once_take_it_once(first: Replica) -> None:
+    assert sorted(await asyncio.gather(first.claim(1), first.claim(1))) == [[], [1]]
+    lease = first.leases.get(1)
+    assert lease is not None
+    await first.works(lease)
+
+
 async def test_a_lease_that_ends_is_taken_over_with_a_higher_epoch(first: Replica, second: Replica) -> None:
     (lease,) = await first.leases.claim([1])
     assert lease.taken_over_at is None
@@ -101,10 +123,28 @@ async def test_a_lease_that_ends_is_taken_over_with_a_higher_epoch(first: Replic
     (taken,) = await second.leases.claim([1])
     assert taken.taken_over_at is not None, "its first update may have ended the other process"
     assert taken.epoch > lease.epoch
-    assert await first.leases.keep() > 0
-    assert first.lost == [lease]
+    await first.leases.keep()
     assert not lease.is_held
     assert first.leases.get(1) is None
+
+
+async def test_the_work_under_a_lease_that_is_lost_ends(first: Replica, second: Replica) -> None:
+    lost, kept = await first.leases.claim([1, 2])
+
+    async def works(lease: ChatLease) -> None:
+        with first.leases.work_in(lease):
+            await asyncio.Event().wait()
+
+    tasks = [asyncio.create_task(works(lease)) for lease in (lost, kept)]
+    await asyncio.sleep(0)
+    async with first.store._writer.begin() as connection:
+        await connection.execute(text("UPDATE chat_leases SET expires_at = '2020-01-01 00:00:00+00' WHERE chat_id = 1"))
+    assert await second.claim(1) == [1]
+    await first.leases.keep()
+    assert await asyncio.wait(tasks, timeout=0.1) == ({tasks[0]}, {tasks[1]})
+    assert tasks[0].cancelled()
+    tasks[1].cancel()
+    await asyncio.wait(tasks)
 
 
 async def test_work_that_lost_its_lease_commits_nothing(first: Replica, second: Replica) -> None:
@@ -180,18 +220,21 @@ async def test_a_chat_without_work_is_released_after_a_while(first: Replica, sec
 async def test_a_claim_while_the_same_chat_is_released_is_not_released_with_it(first: Replica) -> None:
     (old,) = await first.leases.claim([1])
     await first.leases.release_all()
-    await asyncio.sleep(0.002)  # SQLite's clock, from which epochs come, has milliseconds
     (new,) = await first.leases.claim([1])
     async with first.store.keeping() as tx:
         await LeaseRepository(tx, "first").release({1: old.epoch})
     assert (await rows(first.store))[1] == ("first", new.epoch)
 
 
-async def test_a_row_that_its_owner_forgot_is_released(first: Replica, second: Replica) -> None:
+async def test_a_row_that_its_owner_forgot_ends_and_is_claimed_again_at_once(first: Replica, second: Replica) -> None:
     await first.leases.claim([1])
-    first.leases._held.clear()
+    row = (await rows(first.store))[1]
+    first.leases._held.clear()  # the answer of the database was lost
     await first.leases.keep()
-    assert await second.claim(1) == [1]
+    assert await ends(first.store, 1) < LEASE_SECONDS, "it isn't kept"
+    (lease,) = await first.leases.claim([1])
+    assert lease.epoch > row[1]
+    assert await second.claim(1) == []
 
 
 async def test_a_database_that_is_away_ends_the_leases_in_time(first: Replica, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,41 +247,30 @@ async def test_a_database_that_is_away_ends_the_leases_in_time(first: Replica, m
     for _ in range(3):
         first.seconds.now += KEEP_SECONDS
         await first.leases.keep()
-    assert first.lost == [lease]
+    assert not lease.is_held
     assert not first.leases.is_kept
 
 
-async def test_ended_leases_are_deleted_after_an_hour(first: Replica) -> None:
+async def test_the_leader_deletes_leases_that_ended_long_ago(first: Replica, second: Replica) -> None:
     await first.leases.claim([1, 2])
     await let_all_leases_end(first.store)
-    await first.leases.delete_ended()
-    assert await rows(first.store) == {}
+    await second.leases.claim([3])
+    await second.leases.keep()
+    assert set(await rows(first.store)) == {1, 2, 3}
+    await second.leases.claim([LEAD])
+    await second.leases.keep()
+    assert set(await rows(first.store)) == {LEAD, 3}
 
 
-@on_sqlite
-async def test_a_process_that_is_alone_takes_over_what_the_last_one_had(store: Database) -> None:
-    last = ChatLeases(store, "last", is_alone=True)
-    await last.claim([1])
-    now = ChatLeases(store, "now", is_alone=True)
-    assert await now.claim([1]) == []
-    await now.expire_all()
-    (lease,) = await now.claim([1])
-    assert lease.taken_over_at is not None
-    await now.keep()
-    assert lease.is_held
-
-
-@on_postgresql
 async def test_the_owner_of_a_chat_is_not_kept_waiting_by_what_others_write(first: Replica, second: Replica) -> None:
     """Whoever adds an update or a notification never touches the lease."""
     await first.leases.claim([1])
     async with second.store.transaction() as tx:
-        await JobRepository(tx).add(1, "proof", "", NOW)
+        await add_job(tx, 1, "")
         async with asyncio.timeout(TIMEOUT_SECONDS):
             await first.leases.keep()
 
 
-@on_postgresql
 async def test_a_lease_whose_row_is_locked_is_skipped(first: Replica, second: Replica) -> None:
     await first.leases.claim([1])
     await let_all_leases_end(first.store)
@@ -250,7 +282,6 @@ async def test_a_lease_whose_row_is_locked_is_skipped(first: Replica, second: Re
     assert await third.claim(1) == [1]
 
 
-@on_postgresql
 async def test_a_commit_and_a_takeover_never_both_succeed(first: Replica, second: Replica) -> None:
     for turn in range(20):
         (lease,) = await first.leases.claim([turn])
@@ -264,7 +295,6 @@ async def test_a_commit_and_a_takeover_never_both_succeed(first: Replica, second
         await let_all_leases_end(first.store)
 
 
-@on_postgresql
 async def test_a_frozen_transaction_gives_its_locks_back(first: Replica) -> None:
     """PostgreSQL ends the session of a process that froze within a transaction, before its leases end."""
     async with first.store.reading() as tx:
@@ -273,13 +303,30 @@ async def test_a_frozen_transaction_gives_its_locks_back(first: Replica) -> None
     assert LEASE_SECONDS > 4
 
 
+async def test_a_process_that_ends_leaves_its_chats_and_the_lead_to_others(first: Replica, second: Replica) -> None:
+    leases = await first.leases.claim([LEAD, 1, 2])
+    with first.leases.work_in(leases[-1]):
+        await first.leases.release_all()
+    assert [lease.is_held for lease in leases] == [False, False, True]
+    assert await second.claim(LEAD, 1, 2) == [LEAD, 1]
+
+
+async def test_a_process_ends_also_if_the_database_is_gone(first: Replica, monkeypatch: pytest.MonkeyPatch) -> None:
+    await first.leases.claim([1])
+
+    def fail() -> None:
+        raise StoreDown
+
+    monkeypatch.setattr(first.store, "keeping", fail)
+    await first.leases.release_all()
+
+
 class Leader:
     """A process that wants to lead. It counts how often its work began."""
 
-    def __init__(self, store: Database, owner: str, *, is_alone: bool = False) -> None:
-        self.store = store
-        self.seconds = Seconds()
-        self.leadership = Leadership(store, owner, is_alone=is_alone, seconds=self.seconds)
+    def __init__(self, leases: Leases) -> None:
+        self.leases = leases
+        self.leadership = Leadership(leases)
         self.began = 0
         self.fences: list[object] = []
         self.ends = asyncio.Event()
@@ -297,6 +344,7 @@ class Leader:
 async def run_leader(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable[[Leader], asyncio.Task[None]]]:
     monkeypatch.setattr(leader, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(leader, "KEEP_SECONDS", 0.01)
+    monkeypatch.setattr(leader, "ENDS_WITHIN_SECONDS", 0.1)
     tasks: list[asyncio.Task[None]] = []
 
     def run(each: Leader) -> asyncio.Task[None]:
@@ -315,17 +363,15 @@ Run = Callable[[Leader], asyncio.Task[None]]
 async def test_one_leads_and_another_follows_when_it_gives_the_lead_back(
     store: Database, other_store: Database, run_leader: Run
 ) -> None:
-    assert not await is_led(store)
-    first, second = Leader(store, "first"), Leader(other_store, "second")
+    first, second = Leader(ChatLeases(store, "first")), Leader(ChatLeases(other_store, "second"))
     running = run_leader(first)
     await until(first.leads, what="the first leads")
     run_leader(second)
     await asyncio.sleep(0.1)
     assert not await second.leads()
-    assert await is_led(store)
     running.cancel()
     await asyncio.wait({running})
-    await first.leadership.release()
+    await first.leases.release_all()
     await until(second.leads, what="the second leads")
     assert (first.began, second.began) == (1, 1)
 
@@ -333,30 +379,34 @@ async def test_one_leads_and_another_follows_when_it_gives_the_lead_back(
 async def test_a_leader_whose_lease_ends_is_followed_and_its_work_is_refused(
     store: Database, other_store: Database, run_leader: Run
 ) -> None:
-    first, second = Leader(store, "first"), Leader(other_store, "second")
+    first, second = Leader(ChatLeases(store, "first")), Leader(ChatLeases(other_store, "second"))
     running = run_leader(first)
     await until(first.leads, what="the first leads")
     running.cancel()  # it is frozen from now on, but believes that it leads
     await asyncio.wait({running})
     (fence,) = first.fences
-    FENCE.set(fence)  # type: ignore[arg-type]  # it is a fence
-    async with store.transaction() as tx:
-        await JobRepository(tx).add(1, "proof", "first", NOW)
+    assert isinstance(fence, ChatLease)
+
+    async def writes(chat_id: int) -> None:
+        FENCE.set(fence)
+        async with store.transaction() as tx:
+            await add_job(tx, chat_id, "first")
+
+    await asyncio.create_task(writes(1))
     await let_all_leases_end(other_store)
     run_leader(second)
     await until(second.leads, what="the second leads")
     with pytest.raises(LeaseLost):
-        async with store.transaction() as tx:
-            await JobRepository(tx).add(2, "proof", "first", NOW)
+        await asyncio.create_task(writes(2))
     assert await changes(store) == ["first"]
     assert not first.leadership.is_leading
 
 
-async def test_a_leader_that_is_cut_off_stops_before_another_can_lead(store: Database, run_leader: Run) -> None:
-    only = Leader(store, "only")
+async def test_a_leader_that_is_cut_off_stops_before_another_can_lead(first: Replica, run_leader: Run) -> None:
+    only = Leader(first.leases)
     run_leader(only)
     await until(only.leads, what="it leads")
-    only.seconds.now += LEASE_SECONDS
+    first.seconds.now += LEASE_SECONDS
     assert not only.leadership.is_leading
 
     async def leads_again() -> bool:
@@ -365,8 +415,8 @@ async def test_a_leader_that_is_cut_off_stops_before_another_can_lead(store: Dat
     await until(leads_again, what="it leads again, with its work begun anew")
 
 
-async def test_work_that_ends_or_fails_ends_the_leadership(store: Database, run_leader: Run) -> None:
-    only = Leader(store, "only", is_alone=True)
+async def test_work_that_ends_or_fails_ends_the_leadership(first: Replica, run_leader: Run) -> None:
+    only = Leader(first.leases)
     only.ends.set()
     await asyncio.wait_for(run_leader(only), TIMEOUT_SECONDS)
 
@@ -378,18 +428,6 @@ async def test_work_that_ends_or_fails_ends_the_leadership(store: Database, run_
         await asyncio.wait_for(run_leader(only), TIMEOUT_SECONDS)
 
 
-async def test_a_process_that_is_alone_leads_at_once(store: Database, run_leader: Run) -> None:
-    last = Leader(store, "last", is_alone=True)
-    task = run_leader(last)
-    await until(last.leads, what="it leads")
-    task.cancel()
-    await asyncio.wait({task})
-    now = Leader(store, "now", is_alone=True)
-    run_leader(now)
-    await until(now.leads, what="it leads without waiting for a lease")
-
-
-@on_postgresql
 @pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="this system has no clock that goes on in sleep")
 async def test_a_process_whose_machine_slept_knows_that_its_leases_are_over_before_it_sends(
     store: Database, monkeypatch: pytest.MonkeyPatch
@@ -400,13 +438,11 @@ async def test_a_process_whose_machine_slept_knows_that_its_leases_are_over_befo
         return read(clock) + (slept if clock == time.CLOCK_BOOTTIME else 0.0)
 
     monkeypatch.setattr(time, "clock_gettime", read_clock)
-    leases, leadership = ChatLeases(store, "first", is_alone=False), Leadership(store, "first", is_alone=False)
-    (lease,) = await leases.claim([1])
-    lead = await leadership._wait_for_lead()
+    leases = ChatLeases(store, "first")
+    lease, lead = await leases.claim([1, LEAD])
     assert lease.is_held
-    assert leadership.is_leading
     slept = 60.0
-    assert not leadership.is_leading
+    assert not lease.is_held
     assert not lead.is_held
     assert not leases.is_kept
     with leases.work_in(lease):
@@ -415,5 +451,5 @@ async def test_a_process_whose_machine_slept_knows_that_its_leases_are_over_befo
                 await telegram.post("http://127.0.0.1:1/bot1:a/sendMessage")
         with pytest.raises(LeaseLost):
             async with store.transaction() as tx:
-                await JobRepository(tx).add(1, "proof", "late", NOW)
+                await add_job(tx, 1, "late")
     assert await changes(store) == []

@@ -10,19 +10,19 @@ from datetime import timedelta
 
 import pytest
 import structlog
-from structlog.contextvars import merge_contextvars
+from structlog.contextvars import get_contextvars, merge_contextvars
 from structlog.testing import capture_logs
 from structlog.typing import EventDict
 from telegram import Update
 
 from bot.infra.db.errors import StoreDown
-from bot.infra.jobs.repository import Job
-from bot.infra.log_context import bind_fields, current_fields, shared_task_context
+from bot.infra.logging import bind_fields, shared_task_context
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
+from bot.infra.telegram.inbound.repository import InboxItem
 from bot.infra.workers import Wakeup, run_forever
 from bot.settlement.catalogue import CachedValue
 from tests.infra.fake_inbox import LoopClock, inbox_in_memory  # noqa: F401  a fixture
-from tests.infra.test_chat_queues import RecordingQueues, item
+from tests.infra.test_chat_queues import JOB, RecordingQueues, a_job, item
 from tests.virtual_time import in_virtual_time
 
 log = structlog.get_logger(__name__)
@@ -47,6 +47,10 @@ class LoggingQueues(RecordingQueues):
         self.more: dict[int, Callable[[ChatQueues], Awaitable[None]]] = {}
         super().__init__()
 
+    async def do_job(self, job: InboxItem) -> None:
+        log.info("job_done")
+        await super().do_job(job)
+
     async def process(self, update: Update) -> None:
         log.info("update_handled")
         if update.update_id in self.more:
@@ -66,7 +70,7 @@ async def test_each_update_of_a_chat_has_its_own_id_in_its_lines() -> None:
     await chats.receive((1, 7), (2, 7), (3, 8))
     await chats.wait_until_finished()
     assert sorted(str(each["update"]) for each in fields("update_handled")) == ["1", "2", "3"]
-    assert current_fields() == {}
+    assert get_contextvars() == {}
 
 
 @in_virtual_time
@@ -75,14 +79,14 @@ async def test_a_failed_update_leaves_no_field_to_the_next() -> None:
     chats.errors[1] = [RuntimeError(), asyncio.CancelledError()] * 3
 
     async def reads_the_context(_: ChatQueues) -> None:
-        seen.append(current_fields())
+        seen.append(get_contextvars())
 
     seen: list[dict[str, object]] = []
     chats.more[2] = reads_the_context
     await chats.receive((1, 7), (2, 7))
     await chats.wait_until_finished()
-    assert fields("update_attempt_failed") == [{"update": 1}] * 5
-    assert fields("update_dropped") == [{"update": 1}]
+    assert fields("chat_work_failed") == [{"update": 1}] * 5
+    assert fields("chat_work_dropped") == [{"update": 1}]
     assert seen == [{"update": 2}]
 
 
@@ -99,7 +103,7 @@ async def test_a_cancelled_handler_leaves_no_field_to_other_updates() -> None:
     await chats.wait_until_finished()
     assert {"update": 2} in fields("update_handled")
     assert {"update": 3} in fields("update_handled")
-    assert fields("update_dropped") == [{"update": 1}]
+    assert fields("chat_work_dropped") == [{"update": 1}]
 
 
 @in_virtual_time
@@ -128,23 +132,19 @@ async def logs_later() -> None:
 async def test_a_job_names_its_kind_and_the_updates_of_its_chat_do_not() -> None:
     chats = LoggingQueues()
 
-    async def fails(_: Job) -> None:
-        log.info("job_ran")
-        raise RuntimeError
-
-    async def adds_a_job(queues: ChatQueues) -> None:
+    async def adds_a_job(_: ChatQueues) -> None:
         # Chat 8 has no queue yet, so this update also starts its task.
-        chats.store.jobs.add(8, "fails")
-        queues.reread_inbox([8])
+        await chats.store.inbox.add([a_job(8)])
+        await chats.look()
 
-    chats.jobs["fails"] = fails
+    chats.errors[JOB] = [RuntimeError()]
     chats.more[1] = adds_a_job
     await chats.receive((1, 7))
-    await chats.wait_until_finished()
+    await asyncio.sleep(1)
     await chats.receive((2, 8))
-    await chats.wait_until_finished()
-    assert fields("job_ran") == [{"job": "fails"}]
-    assert fields("background_task_failed") == [{"job": "fails"}]
+    await asyncio.sleep(1)
+    assert fields("job_done") == [{"job": "job"}]
+    assert fields("chat_work_failed") == [{"job": "job"}]
     assert fields("update_handled") == [{"update": 1}, {"update": 2}]
 
 
@@ -155,7 +155,7 @@ async def test_a_queue_that_an_update_of_another_chat_started_keeps_none_of_its_
 
     async def submits_elsewhere(queues: ChatQueues) -> None:
         chats.store.failures.append(fault)
-        queues.submit_updates([item(2, 8)])
+        queues.submit_updates([item(2, 8)], [2])
 
     chats.more[1] = submits_elsewhere
     await chats.receive((1, 7))
@@ -171,7 +171,7 @@ async def test_a_worker_keeps_no_field_of_a_failed_round() -> None:
     rounds: list[dict[str, object]] = []
 
     async def polls() -> float:
-        rounds.append(current_fields())
+        rounds.append(get_contextvars())
         with bind_fields(order=f"R{len(rounds)}"):
             log.info("order_read")
             raise RuntimeError
@@ -200,7 +200,7 @@ def test_a_context_shared_task_context_keeps_the_other_variables() -> None:
     other.set("kept")
     with bind_fields(update=1):
         context = shared_task_context()
-    assert context.run(current_fields) == {}
+    assert context.run(get_contextvars) == {}
     assert context[other] == "kept"
 
 
@@ -208,7 +208,7 @@ PROGRAM = """
 import asyncio, logging, threading
 import structlog
 from bot.infra import logging as logs
-from bot.infra.log_context import bind_fields
+from bot.infra.logging import bind_fields
 logs.configure("info", "json")
 log = structlog.get_logger("test")
 async def main():

@@ -14,25 +14,18 @@ from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import InboxRepository
-from bot.operations.statistics_repository import StatisticsRepository
+from bot.operations.repository import StatisticsRepository
 from bot.orders.order import OrderEvent, Phase
 from bot.orders.repository import OrderRepository
 from bot.rates.repository import AlertRepository, QuoteRepository, SubscriptionRepository
 from bot.settlement.model import Quote
-from bot.staff.alarm_model import Alarm, AlarmKind
-from bot.staff.alarm_repository import AlarmRepository
-from bot.staff.model import AuditAction, AuditEntry
-from bot.staff.repository import AuditRepository
-from bot.support.lookup.repository import LookupRepository
-from bot.support.model import TicketFilter
-from bot.support.saved_replies.model import SavedReply
-from bot.support.saved_replies.repository import SavedReplyRepository
-from bot.support.tickets.bot_message_repository import BotMessageRepository
-from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.repository import TicketRepository
+from bot.staff.model import Alarm, AlarmKind, AuditAction, AuditEntry
+from bot.staff.repository import AlarmRepository, AuditRepository
+from bot.support.model import SavedReply, TicketFilter
+from bot.support.repository import BotMessageRepository, SavedReplyRepository, TicketEntryRepository, TicketRepository
 from bot.users.repository import UserRepository
 from tests.harness.databases import on_sqlite
-from tests.infra.builders import a_notification, an_update
+from tests.infra.builders import a_notification, an_update, due_heads
 from tests.orders.builders import an_order
 from tests.rates.builders import a_subscription, an_alert
 from tests.support.builders import a_bot_message, a_ticket, an_entry
@@ -50,7 +43,7 @@ class Case:
     breaks: str
     read: Callable[[Transaction], Awaitable[Collection[object]]]
     noted: str
-    is_for_others: bool = False
+    is_unknown: bool = False
 
 
 async def two_users(tx: Transaction) -> None:
@@ -155,13 +148,13 @@ ANYWHERE = {
     "message": Case(
         two_notifications,
         "UPDATE outbox SET payload = '{' WHERE chat_id = 1001",
-        lambda tx: OutboxRepository(tx).find_heads(LATER),
+        lambda tx: due_heads(tx, LATER),
         "outbox ",
     ),
     "alarm": Case(
         two_alarms,
         "UPDATE alarms SET facts = '{' WHERE subject = 'BAD'",
-        lambda tx: AlarmRepository(tx).open(),
+        lambda tx: AlarmRepository(tx).find_open(),
         "alarms ",
     ),
     "price alert": Case(
@@ -173,7 +166,7 @@ ANYWHERE = {
     "broadcast": Case(
         two_broadcasts,
         "UPDATE broadcasts SET texts = '{' WHERE id = 'bad'",
-        lambda tx: BroadcastRepository(tx).in_progress(),
+        lambda tx: BroadcastRepository(tx).find_open(),
         "broadcasts bad",
     ),
     "saved answer": Case(
@@ -187,12 +180,12 @@ ANYWHERE = {
         "UPDATE audit SET action = 'lost' WHERE subject = 'BAD'",
         lambda tx: AuditRepository(tx).page(),
         "audit ",
-        is_for_others=True,
+        is_unknown=True,
     ),
     "user": Case(
         two_users,
         "UPDATE users SET notification_preferences = '{' WHERE id = 1001",
-        lambda tx: LookupRepository(tx).find_users_by_name("her"),
+        lambda tx: UserRepository(tx).find_by_username("her"),
         "users 1001",
     ),
     "ticket": Case(
@@ -200,7 +193,7 @@ ANYWHERE = {
         "UPDATE tickets SET cause = 'lost' WHERE reference = 'T-BAD'",
         lambda tx: TicketRepository(tx).listed(TicketFilter.OPEN, EMMA, limit=9, offset=0),
         "tickets T-BAD",
-        is_for_others=True,
+        is_unknown=True,
     ),
     "quote": Case(
         two_quotes,
@@ -255,7 +248,7 @@ ON_SQLITE = {
     "message's time": Case(
         two_notifications,
         "UPDATE outbox SET created_at = 'today' WHERE chat_id = 1001",
-        lambda tx: OutboxRepository(tx).find_heads(LATER),
+        lambda tx: due_heads(tx, LATER),
         "outbox ",
     ),
 }
@@ -281,10 +274,9 @@ async def test_a_value_that_cannot_be_read_costs_its_own_row_alone(store: Databa
         await connection.execute(text(case.breaks))
     async with store.reading() as tx:
         assert len(await case.read(tx)) == 1
-    left = store._vault.left.find()
-    (noted,) = left if case.is_for_others else store.unreadable_rows()
+    ((noted, error),) = store._vault.unreadable.items()
     assert noted.startswith(case.noted)
-    assert not (store.unreadable_rows() if case.is_for_others else left)
+    assert error.is_unknown is case.is_unknown
 
 
 @on_sqlite
@@ -292,23 +284,22 @@ async def test_an_update_of_an_unknown_time_is_set_aside_as_one_without_a_body(s
     async with store.transaction() as tx:
         await two_updates(tx)
     async with store._writer.begin() as connection:
-        await connection.execute(text("UPDATE inbox SET received_at = 'today' WHERE update_id = 1"))
+        await connection.execute(text("UPDATE inbox SET received_at = 'today' WHERE id = 1"))
     async with store.reading() as tx:
-        found = {item.update_id: item.body for item in await InboxRepository(tx).find_unfinished(1001)}
+        found = {item.id: item.body for item in await InboxRepository(tx).find_unfinished(1001)}
     assert found == {1: "", 2: an_update(2).body}
     assert store.unreadable_rows() == {"inbox 1"}
 
 
 @on_sqlite
-async def test_when_the_next_message_is_due_does_not_hang_on_a_malformed_time(store: Database) -> None:
+async def test_messages_of_others_do_not_hang_on_a_malformed_time(store: Database) -> None:
     async with store.transaction() as tx:
         await two_notifications(tx)
     async with store._writer.begin() as connection:
         await connection.execute(text("UPDATE outbox SET due_at = '' WHERE chat_id = 1001"))
     async with store.reading() as tx:
-        assert await OutboxRepository(tx).find_next_due() is None
         assert (await OutboxRepository(tx).get_backlog(LATER)).since is None
-        assert [notification.chat_id for notification in await OutboxRepository(tx).find_heads(LATER)] == [SARI]
+        assert [notification.chat_id for notification in await due_heads(tx, LATER)] == [SARI]
 
 
 async def test_one_row_that_is_asked_for_by_its_key_is_refused(store: Database) -> None:

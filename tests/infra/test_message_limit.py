@@ -247,6 +247,6 @@ async def test_the_queues_say_when_an_update_came_in_unless_it_is_taken_up_again
     received = [item(2, EMMA), item(3, EMMA)]
     async with store.transaction() as tx:
         await tx.inbox.add(received)
-    queues.submit_updates(received)
+    queues.submit_updates(received, [2, 3])
     await asyncio.sleep(10)
     assert seen == [(1, None), (2, received[0].received_at), (3, received[1].received_at), (3, None)]

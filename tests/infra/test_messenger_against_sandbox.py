@@ -8,9 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 from telegram.ext import ExtBot
 
-from bot.infra.telegram.outbound.limiter import SendLimiter
-from bot.infra.telegram.outbound.pace import UNLIMITED
-from bot.infra.telegram.outbound.scheduler import Priority
+from bot.infra.telegram.outbound.limiter import Limits, Priority, SendLimiter
 from bot.infra.telegram.outbound.sender import (
     Delivered,
     Gone,
@@ -35,7 +33,8 @@ KEYBOARD = (
 @asynccontextmanager
 async def messenger(url: str, token: str, **timeouts: Any) -> AsyncIterator[Messenger]:
     request = TelegramRequest(**{"read_timeout": 5.0} | timeouts)
-    bot = ExtBot[Priority](token, f"{url}/bot", request=request, rate_limiter=SendLimiter(UNLIMITED))
+    limiter = SendLimiter(Limits(chat_per_second=1000))
+    bot = ExtBot[Priority](token, f"{url}/bot", request=request, rate_limiter=limiter)
     async with request:
         yield Messenger(bot)
         await bot.shutdown()

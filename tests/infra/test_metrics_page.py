@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import REGISTRY, Gauge
 
 from bot.infra.db.errors import StoreDown
-from bot.infra.http import metrics as page
+from bot.infra.http import health as page
 
 
 @pytest.fixture

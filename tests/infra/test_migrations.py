@@ -107,7 +107,7 @@ async def test_tables_that_this_program_cannot_upgrade_are_refused_and_not_touch
     async with store._writer.begin() as connection:
         await connection.execute(saved.values(version_num=revision))
     try:
-        for use in (store.check, store.upgrade, store.check_before_start):
+        for use in (store.check, store.upgrade, store.join):
             with pytest.raises(SchemaMismatch, match=f"{re.escape(why)}$"):
                 await use()
         assert not await store.is_current()
@@ -130,7 +130,6 @@ async def test_tables_of_an_older_program_are_brought_up_to_date(
     assert not await store.has_usable_tables()
     with pytest.raises(SchemaMismatch, match=f"^the schema is {older}, expected {REVISION}. `kirim migrate`"):
         await store.check()
-    await store.check_before_start()
     assert await store.upgrade() == REVISION == await migrate.read_revision(bare_database)
     assert await store.is_current()
     assert await store.has_usable_tables()

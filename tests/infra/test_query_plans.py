@@ -1,55 +1,51 @@
 """Frequent queries use an index, however many rows there are."""
 
+import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
+from contextlib import closing, contextmanager, suppress
+from datetime import datetime
+from functools import partial
+from itertools import count
 from typing import Any
 
-from sqlalchemy import Connection, Engine, event
+from sqlalchemy import Column, Connection, Engine, event
 
-from bot.broadcasts.delivery_repository import DeliveryRepository
-from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus, Delivery
-from bot.broadcasts.repository import BroadcastRepository
-from bot.checkout import user_data as checkout_data
+from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
+from bot.broadcasts.repository import BroadcastRepository, DeliveryRepository
+from bot.broadcasts.tables import IS_OF_OPEN
 from bot.checkout.repository import DraftRepository
+from bot.infra.db.columns import metadata
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.db.user_rows import export_rows, find_keys, prune_rows
 from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.inbound.model import InboxItem
-from bot.infra.telegram.inbound.repository import InboxRepository
-from bot.operations.statistics_repository import StatisticsRepository
+from bot.infra.telegram.inbound.repository import InboxItem, InboxRepository
+from bot.operations.repository import StatisticsRepository
 from bot.orders import user_data as orders_data
 from bot.orders.destinations.repository import DestinationRepository
-from bot.orders.missed_order_repository import MissedOrderRepository
-from bot.orders.order import Phase
-from bot.orders.payer import payer_in_chat, payer_on_page
-from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
-from bot.orders.repository import OrderRepository
+from bot.orders.order import Phase, payer_in_chat, payer_on_page
+from bot.orders.repository import MissedOrderRepository, OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
+from bot.payment_reminders.repository import ReminderRepository
 from bot.payment_requests.repository import PaymentRequestRepository, ids_of_user
+from bot.payment_requests.tables import payment_requests
 from bot.rates.repository import AlertRepository, QuoteRepository, SubscriptionRepository
-from bot.recipients.repository import RecipientRepository
-from bot.staff.alarm_repository import AlarmRepository
-from bot.staff.repository import AuditRepository, MovedChatRepository
-from bot.support import user_data as support_data
-from bot.support.lookup.model import OrderFilter
-from bot.support.lookup.repository import LookupRepository
+from bot.staff.repository import AlarmRepository, AuditRepository, MovedChatRepository
+from bot.support.lookup_model import OrderFilter
+from bot.support.lookup_repository import LookupRepository
 from bot.support.model import TicketFilter
-from bot.support.reveal.repository import RevealRepository
-from bot.support.tickets.bot_message_repository import BotMessageRepository
-from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.repository import TicketRepository
-from bot.users.deletion_repository import DeletionRepository
-from bot.users.repository import UserEventRepository
+from bot.support.repository import BotMessageRepository, RevealRepository, TicketEntryRepository, TicketRepository
+from bot.users.repository import DeletionRepository, UserEventRepository, UserRepository
+from tests.harness.databases import on_sqlite
 from tests.infra.builders import a_notification
 from tests.operations.test_statistics_repository import line_of
 from tests.orders.builders import an_order
-from tests.times import NOW, SECOND
+from tests.times import DAY, NOW, SECOND
 
 
 def named_like(tx: Transaction) -> Awaitable[object]:
-    return LookupRepository(tx).find_orders_by_fragment("4F7", limit=7, offset=0)
+    return found(tx, parts=("4F7",))
 
 
 def found(tx: Transaction, **sought: Any) -> Awaitable[object]:
@@ -60,9 +56,18 @@ def listed(tx: Transaction, which: TicketFilter) -> Awaitable[object]:
     return TicketRepository(tx).listed(which, 3001, limit=7, offset=0)
 
 
-A_BROADCAST = Broadcast(id="b1", operator_id=2001, status=BroadcastStatus.RUNNING, created_at=NOW)
-A_DELIVERY = Delivery(broadcast_id="b1", user_id=1001, locale="en", at=NOW)
-AN_UPDATE = InboxItem(update_id=7, chat_id=1001, body="", received_at=NOW)
+A_BROADCAST = Broadcast(
+    id="b1", operator_id=2001, status=BroadcastStatus.RUNNING, created_at=NOW, started_at=NOW, next_reader=1
+)
+AN_UPDATE = InboxItem(id=7, chat_id=1001, body="", received_at=NOW)
+
+
+def column_of(name: str) -> Column[Any]:
+    """Return the column with this name: "drafts.expires_at"."""
+    table, column = name.split(".")
+    return metadata.tables[table].c[column]
+
+
 ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "overtaken": (lambda tx: InboxRepository(tx).is_overtaken(AN_UPDATE), "pk_inbox"),
     "earlier": (lambda tx: InboxRepository(tx).is_earlier_than(AN_UPDATE, 8), "pk_inbox"),
@@ -139,14 +144,6 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
         lambda tx: OrderRepository(tx).counted_by_limits(payer_on_page("secret"), NOW),
         "ix_orders_payer_hash_created_at",
     ),
-    "of_payer on a page": (
-        lambda tx: OrderRepository(tx).of_payer(payer_on_page("secret")),
-        "ix_orders_payer_hash_created_at",
-    ),
-    "delete_payer on a page": (
-        lambda tx: orders_data.delete_payer(tx, payer_on_page("secret")),
-        "ix_orders_payer_hash_created_at",
-    ),
     "may_count": (
         lambda tx: OrderRepository(tx).counted_by_limits(payer_in_chat(1001), NOW),
         "ix_orders_user_id_created_at",
@@ -155,18 +152,12 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
         lambda tx: OrderRepository(tx).counted_and_newest(1001, NOW),
         "ix_orders_user_id_created_at",
     ),
-    "full allowances": (lambda tx: WrongCodeRepository(tx).delete_full(NOW, 9), "ix_wrong_codes_full_at"),
     "results of requests": (
         lambda tx: OrderRepository(tx).newest_results(NOW, 9),
         "ix_orders_created_at_reference",
     ),
-    "stuck": (lambda tx: OrderRepository(tx).overdue(NOW), "ix_orders_overdue"),
+    "overdue": (lambda tx: OrderRepository(tx).overdue(NOW), "ix_orders_overdue"),
     "of_person": (lambda tx: OrderRepository(tx).of_user(1001), "ix_orders_user_id_created_at"),
-    "of_person_from": (lambda tx: OrderRepository(tx).of_user_from(an_order(), 7), "ix_orders_user_id_created_at"),
-    "of_person_before": (
-        lambda tx: OrderRepository(tx).of_user_before(an_order(), 6),
-        "ix_orders_user_id_created_at",
-    ),
     "count_newer": (lambda tx: OrderRepository(tx).count_newer(an_order()), "ix_orders_user_id_created_at"),
     "count_of_person": (lambda tx: OrderRepository(tx).count_of_user(1001), "ix_orders_user_id_created_at"),
     "in_phase": (lambda tx: OrderRepository(tx).in_phase([Phase.UNKNOWN]), "ix_orders_phase_created_at"),
@@ -176,34 +167,34 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "open_of": (lambda tx: DraftRepository(tx).open_of(1001), "uq_drafts_open_chat"),
     "lapsed": (lambda tx: DraftRepository(tx).expired(NOW), "ix_drafts_open_expires_at"),
     "missed of_person": (lambda tx: MissedOrderRepository(tx).of_user(1001), "pk_missed_orders"),
-    "forget missed": (lambda tx: MissedOrderRepository(tx).delete_before(NOW), "ix_missed_orders_at"),
     "waiting": (lambda tx: InboxRepository(tx).find_unfinished(1001), "ix_inbox_unfinished"),
     "chats_waiting": (lambda tx: InboxRepository(tx).find_waiting("me", 9), "ix_inbox_unfinished"),
-    "heads, what is due": (lambda tx: OutboxRepository(tx).find_heads(NOW), "ix_outbox_waiting"),
-    "heads, what comes first": (lambda tx: OutboxRepository(tx).find_heads(NOW), "ix_outbox_unsent"),
-    "heads of the rate": (lambda tx: OutboxRepository(tx).find_heads(NOW, queue=Queue.BULK), "ix_outbox_waiting"),
-    "heads of edits": (lambda tx: OutboxRepository(tx).find_heads(NOW, queue=Queue.EDITS), "ix_outbox_waiting"),
-    "heads of extras": (lambda tx: OutboxRepository(tx).find_heads(NOW, queue=Queue.EXTRA), "ix_outbox_waiting"),
+    "heads, what is due": (lambda tx: OutboxRepository(tx).find_heads(tuple(Queue)), "ix_outbox_due (queue=?)"),
+    "heads, what comes first": (
+        lambda tx: OutboxRepository(tx).find_heads(tuple(Queue)),
+        "same_chat USING INDEX ix_outbox_unsent (chat_id=?)",
+    ),
     "notifications due": (lambda tx: OutboxRepository(tx).count_due("rate:", NOW), "ix_outbox_"),
-    "next_due": (lambda tx: OutboxRepository(tx).find_next_due(), "ix_outbox_waiting"),
-    "notifications due_after": (lambda tx: OutboxRepository(tx).find_due_after(NOW), "ix_outbox_waiting (due_at>?"),
-    "heads of chats": (lambda tx: OutboxRepository(tx).find_heads_in([1001, 1002]), "ix_outbox_unsent (chat_id=?"),
-    "left_sending": (lambda tx: OutboxRepository(tx).find_interrupted(), "ix_outbox_sending"),
+    "heads of chats": (
+        lambda tx: OutboxRepository(tx).find_heads_in([1001, 1002], tuple(Queue)),
+        "outbox USING INDEX ix_outbox_unsent (chat_id=?",
+    ),
+    "alike": (lambda tx: OutboxRepository(tx).find_alike(a_notification()), "ix_outbox_unsent (chat_id=? AND id>?)"),
     "forget_told": (lambda tx: OutboxRepository(tx).delete_old(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_sent_at"),
     "forget_given_up": (lambda tx: OutboxRepository(tx).delete_old(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_given_up"),
-    "backlog": (lambda tx: OutboxRepository(tx).get_backlog(NOW), "ix_outbox_unsent"),
-    "backlog of each queue": (lambda tx: OutboxRepository(tx).get_backlogs(NOW), "ix_outbox_unsent"),
+    "backlog": (lambda tx: OutboxRepository(tx).get_backlog(NOW), "ix_outbox_due"),
+    "backlog of each queue": (lambda tx: OutboxRepository(tx).get_backlogs(NOW), "ix_outbox_due"),
     "unfinished updates": (lambda tx: InboxRepository(tx).count_unfinished(), "ix_inbox_unfinished"),
     "orders by phase": (lambda tx: OrderRepository(tx).count_not_ended(NOW), "ix_orders_phase_created_at"),
-    "open alarms": (lambda tx: AlarmRepository(tx).open(), "uq_alarms_raised"),
-    "alarms since": (lambda tx: AlarmRepository(tx).since(NOW), "ix_alarms_raised_at"),
+    "open alarms": (lambda tx: AlarmRepository(tx).find_open(), "uq_alarms_raised"),
+    "alarms since": (lambda tx: AlarmRepository(tx).find_since(NOW), "ix_alarms_raised_at"),
     "references like": (named_like, "ix_orders_created_at_reference"),
     "service ids like": (named_like, "uq_orders_service_id"),
     "found by day": (lambda tx: found(tx, since=NOW, until=NOW + SECOND), "ix_orders_created_at_reference"),
     "found by sum": (lambda tx: found(tx, idr=(250_000,), sats=(1,)), "ix_orders_created_at_reference"),
     "found by bank": (lambda tx: found(tx, code="014"), "ix_orders_method_code_created_at"),
     "where orders went": (lambda tx: LookupRepository(tx).find_used_methods(), "ix_orders_method_code_created_at"),
-    "people called": (lambda tx: LookupRepository(tx).find_users_by_name("emma"), "ix_users_username"),
+    "people called": (lambda tx: UserRepository(tx).find_by_username("emma"), "ix_users_username"),
     "tally": (lambda tx: LookupRepository(tx).count_orders(1001), "ix_orders_user_id_created_at"),
     "ticket open_of": (lambda tx: TicketRepository(tx).open_of(1001, "R1"), "uq_tickets_open"),
     "tickets of_person": (lambda tx: TicketRepository(tx).of_user(1001), "ix_tickets_user_id_created_at"),
@@ -231,8 +222,6 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     ),
     "where a chat is now": (lambda tx: MovedChatRepository(tx).current(-1001), "pk_moved_chats"),
     "acts of_order": (lambda tx: UserEventRepository(tx).find_by_order(1001, "R1", NOW), "ix_user_events_user_id_at"),
-    "acts of_person": (lambda tx: UserEventRepository(tx).find_by_user(1001), "ix_user_events_user_id_at"),
-    "forget acts": (lambda tx: UserEventRepository(tx).delete_before(NOW), "ix_user_events_at"),
     "trail": (lambda tx: AuditRepository(tx).page(before="2026"), "pk_audit"),
     "trail of one": (lambda tx: AuditRepository(tx).page(before="2026", actor_id=2001), "ix_audit_actor_id_id"),
     "trail of a time": (lambda tx: AuditRepository(tx).between(NOW, NOW, "2026", 9), "pk_audit"),
@@ -248,11 +237,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
         lambda tx: orders_data.remove_recipients(tx, NOW, 9),
         "ix_orders_with_recipient",
     ),
-    "old entries": (lambda tx: support_data.delete_entries(tx, NOW, 9), "ix_tickets_closed_at"),
-    "closed_drafts": (lambda tx: checkout_data.delete_closed(tx, NOW, 9), "ix_drafts_closed_expires_at"),
     "last messages": (lambda tx: DeletionRepository(tx).delete_last_messages(), "ix_outbox_last_messages"),
-    "drafts of_person": (lambda tx: DraftRepository(tx).of_user(1001), "ix_drafts_user_id"),
-    "delete_unused": (lambda tx: RecipientRepository(tx).delete_unused(NOW), "ix_recipients_last_used_at"),
     "orders of a time": (
         lambda tx: StatisticsRepository(tx).tally_orders((NOW, NOW + SECOND)),
         "ix_orders_created_at_reference",
@@ -268,13 +253,15 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
         lambda tx: StatisticsRepository(tx).order_lines(NOW, NOW, line_of(an_order()), 9),
         "ix_orders_created_at_reference",
     ),
-    "broadcasts in_progress": (lambda tx: BroadcastRepository(tx).in_progress(), "ix_broadcasts_in_progress"),
+    "open broadcasts": (lambda tx: BroadcastRepository(tx).find_open(), "ix_broadcasts_open"),
     "broadcasts newest": (lambda tx: BroadcastRepository(tx).newest(), "ix_broadcasts_created_at"),
     "broadcasts draft_of": (lambda tx: BroadcastRepository(tx).draft_of(2001), "ix_broadcasts_drafts"),
     "forget_finished": (lambda tx: InboxRepository(tx).delete_finished(NOW), "ix_inbox_finished_at"),
     "quotes between": (lambda tx: QuoteRepository(tx).find_between(NOW, NOW), "pk_quotes"),
     "quotes latest": (lambda tx: QuoteRepository(tx).get_latest(), "pk_quotes"),
     "dailies due": (lambda tx: SubscriptionRepository(tx).find_due(NOW), "ix_subscriptions_next_daily_at"),
+    "reminders due": (lambda tx: ReminderRepository(tx).find_due(NOW, 24), "ix_payment_reminders_due_at"),
+    "reminders of": (lambda tx: ReminderRepository(tx).find_by_user(1001), "ix_payment_reminders_user_id"),
     "alerts_of": (lambda tx: AlertRepository(tx).find_by_user(1001), "ix_rate_alerts_user_id"),
     "awake_alerts": (lambda tx: AlertRepository(tx).find_active(NOW), "ix_rate_alerts_expires_at"),
     "forget_alerts": (lambda tx: AlertRepository(tx).delete_expired(NOW), "ix_rate_alerts_expires_at"),
@@ -282,16 +269,41 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
         lambda tx: DeliveryRepository(tx).count_readers(Audience(locale="id"), NOW),
         "SEARCH subscriptions USING INTEGER PRIMARY KEY (rowid=?)",
     ),
-    "snapshot": (
-        lambda tx: DeliveryRepository(tx).create(A_BROADCAST, NOW),
-        "SEARCH subscriptions USING INTEGER PRIMARY KEY (rowid=?)",
+    "the next readers": (
+        lambda tx: DeliveryRepository(tx).find_readers(A_BROADCAST, 9),
+        "uq_outbox_subject",
     ),
-    "deliveries to send": (lambda tx: DeliveryRepository(tx).claim("b1", 9, NOW), "ix_deliveries_to_send"),
-    "deliveries in hand": (lambda tx: DeliveryRepository(tx).mark_interrupted("b1"), "ix_deliveries_claimed"),
-    "deliveries counted": (lambda tx: DeliveryRepository(tx).counts("b1"), "sqlite_autoindex_deliveries_1"),
-    "deliveries recorded": (lambda tx: DeliveryRepository(tx).record([A_DELIVERY]), "sqlite_autoindex_deliveries_1"),
-    "deliveries again": (lambda tx: DeliveryRepository(tx).retry_unknown("b1"), "sqlite_autoindex_deliveries_1"),
-    "broadcasts under way": (lambda tx: BroadcastRepository(tx).in_progress(), "ix_broadcasts_in_progress"),
+    "what a broadcast has unsent": (
+        lambda tx: DeliveryRepository(tx).find_unsent(),
+        "ix_outbox_due (queue=?)",
+    ),
+    "a broadcast's results": (
+        lambda tx: DeliveryRepository(tx).read_progress(A_BROADCAST, NOW),
+        "uq_outbox_subject",
+    ),
+    "a broadcast's unknown results": (
+        lambda tx: DeliveryRepository(tx).retry_unknown("b1", NOW),
+        "uq_outbox_subject",
+    ),
+    "sent messages of open broadcasts": (
+        lambda tx: OutboxRepository(tx).delete_old(NOW, (IS_OF_OPEN,)),
+        "ix_broadcasts_open",
+    ),
+    "rows of a file": (lambda tx: find_keys(tx, payment_requests, 1001), "ix_payment_requests_user_id_created_at"),
+    "page of a file": (lambda tx: export_rows(payment_requests, tx, [("a",), ("b",)]), "pk_payment_requests"),
+    **{
+        f"old {name}": (partial(prune_rows, column_of(name), now=NOW, retention=DAY, limit=9), index)
+        for name, index in {
+            "drafts.expires_at": "ix_drafts_closed_expires_at",
+            "missed_orders.at": "ix_missed_orders_at",
+            "payment_request_reports.at": "ix_payment_request_reports_at",
+            "payment_requests.used_at": "ix_payment_requests_used_at",
+            "recipients.last_used_at": "ix_recipients_last_used_at",
+            "ticket_entries.ticket": "ix_tickets_closed_at",
+            "user_events.at": "ix_user_events_at",
+            "wrong_codes.full_at": "ix_wrong_codes_full_at",
+        }.items()
+    },
 }
 # SQLite chooses the name of the index of a unique constraint.
 SQLITES_NAME = {
@@ -300,6 +312,7 @@ SQLITES_NAME = {
     "pk_missed_orders": "sqlite_autoindex_missed_orders_1",
     "pk_moved_chats": "sqlite_autoindex_moved_chats_1",
     "pk_orders": "sqlite_autoindex_orders_1",
+    "pk_payment_requests": "sqlite_autoindex_payment_requests_1",
     "pk_quotes": "sqlite_autoindex_quotes_1",
     "pk_ticket_posts": "sqlite_autoindex_ticket_posts_1",
     "uq_orders_draft_id_attempt": "sqlite_autoindex_orders_2",
@@ -375,7 +388,27 @@ async def test_heads_are_the_first_of_each_chat_among_many_told(store: Database)
     waiting = [a_notification(kind=f"waiting {n}", chat_id=n % 500, due_at=NOW - SECOND) for n in range(1_000)]
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(waiting)
-        found = await OutboxRepository(tx).find_heads(NOW, limit=500)
-        assert [notification.kind for notification in found] == [f"waiting {n}" for n in range(500)]
-        assert await OutboxRepository(tx).find_next_due() == NOW - SECOND
-        assert await OutboxRepository(tx).find_heads(NOW - timedelta(hours=1)) == ()
+        found = await OutboxRepository(tx).find_heads()
+        assert [notification.kind for notification in found] == [f"waiting {n}" for n in range(Queue.URGENT.slots + 1)]
+
+
+@on_sqlite
+async def test_a_broadcast_that_waits_costs_no_more_however_long_it_is(store: Database) -> None:
+    queue, steps = Queue.BULK, list[int]()
+    for chats in (range(200), range(200, 5_000)):
+        async with store.transaction() as tx:
+            await OutboxRepository(tx).add([a_notification(kind=queue, chat_id=n, queue=queue) for n in chats])
+        async with store.reading() as tx:
+            with statements() as seen:
+                await OutboxRepository(tx).find_heads(tuple(Queue))
+        steps.append(count_steps(store, *seen[0]))
+    assert steps[1] <= steps[0] * 1.1
+
+
+def count_steps(store: Database, statement: str, parameters: Any) -> int:
+    """Return how many steps SQLite's virtual machine takes."""
+    steps = count()
+    with closing(sqlite3.connect(str(store._address.path))) as connection:
+        connection.set_progress_handler(lambda: next(steps) < 0, 1)
+        assert len(connection.execute(statement, parameters).fetchall()) == Queue.BULK.slots + 1
+    return next(steps)

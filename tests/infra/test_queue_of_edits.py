@@ -9,7 +9,6 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import (
-    MAX_TRIES,
     Backlog,
     NotificationStatus,
     Queue,
@@ -20,24 +19,25 @@ from bot.infra.outbox.model import (
 )
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
+from bot.orders.messages import order_notifications
 from bot.orders.missed_messages import follow_ups
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notification_queue import QUEUES, order_notifications
-from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarm_repository import AlarmRepository
-from tests.infra.builders import a_notification, as_stored
-from tests.infra.test_outbox_delivery import CountingDatabase, interrupt_and_recover
+from bot.orders.notifications import OrderNotification
+from bot.staff.model import AlarmKind
+from bot.staff.repository import AlarmRepository
+from tests.infra.builders import a_notification, as_stored, due_heads
+from tests.infra.test_outbox_delivery import CountingDatabase, interrupt
 from tests.infra.test_queues_of_messages import (
     TelegramWithOldMessages,
     create_renderers,
     deliver_all,
+    remove_invoice,
     save_old_invoice,
-    take_down,
 )
-from tests.orders.order_system import EMMA, OSCAR, OrderSystem, RecordingSender
+from tests.orders.order_system import EDITS, EMMA, OSCAR, OrderSystem, RecordingSender
 from tests.times import NOW, SECOND
 
-TAKE_DOWN, CARD_EDIT = OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT
+MAX_TRIES = Queue.EDITS.max_tries or 0
+REMOVE_INVOICE, EDIT_STATUS = OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS
 
 
 async def queue(system: OrderSystem, *marked_kinds: str, reference: str = "R2345AB") -> None:
@@ -49,7 +49,7 @@ async def queue(system: OrderSystem, *marked_kinds: str, reference: str = "R2345
             kind,
             mark=mark,
             payload={"reference": reference},
-            queue=QUEUES.get(kind, Queue.URGENT),
+            queue=Queue.EDITS if kind in EDITS else Queue.URGENT,
             due_at=now,
             created_at=now,
         )
@@ -84,33 +84,33 @@ async def rows_of(system: OrderSystem, reference: str = "R2345AB") -> dict[str, 
     return {notification.kind: notification for notification in found}
 
 
-@pytest.mark.parametrize("failing", [{TAKE_DOWN}, {CARD_EDIT}, {TAKE_DOWN, CARD_EDIT}])
+@pytest.mark.parametrize("failing", [{REMOVE_INVOICE}, {EDIT_STATUS}, {REMOVE_INVOICE, EDIT_STATUS}])
 async def test_no_message_about_money_waits_for_a_removal_or_an_edit(
     system: OrderSystem, failing: Collection[str]
 ) -> None:
     sender = FailingSender(system, *failing)
     system.delivery = create_delivery(system, sender)
-    await queue(system, "take_down", "card_edit:1", "paid")
+    await queue(system, "remove_invoice", "edit_status:1", "paid")
     await deliver_all(system)
-    await queue(system, "card_edit:2", "failed")
+    await queue(system, "edit_status:2", "failed")
     await queue(system, "invoice", "card", reference="R9")
     await deliver_all(system)
-    about_money = [each.kind for each in sender.sent if each.kind not in {TAKE_DOWN, CARD_EDIT}]
+    about_money = [each.kind for each in sender.sent if each.kind not in {REMOVE_INVOICE, EDIT_STATUS}]
     assert about_money == ["paid", "failed", "invoice", "card"]
 
 
 async def test_a_removal_ends_after_some_tries_with_an_alarm(system: OrderSystem) -> None:
-    sender = FailingSender(system, TAKE_DOWN)
+    sender = FailingSender(system, REMOVE_INVOICE)
     system.delivery = create_delivery(system, sender)
-    await queue(system, "take_down", "card_edit:1")
-    for _ in range(MAX_TRIES[Queue.EDITS] * 2):
+    await queue(system, "remove_invoice", "edit_status:1")
+    for _ in range(MAX_TRIES * 2):
         await deliver_all(system)
         system.clock.passes(minutes=15)
-    assert sender.tries == MAX_TRIES[Queue.EDITS]
-    assert sender.kinds() == ["card_edit"], "an edit of the same order waits for its removal only so long"
-    assert (await rows_of(system))["take_down"].status is NotificationStatus.UNDELIVERABLE
+    assert sender.tries == MAX_TRIES
+    assert sender.kinds() == ["edit_status"], "an edit of the same order waits for its removal only so long"
+    assert (await rows_of(system))["remove_invoice"].status is NotificationStatus.UNDELIVERABLE
     async with system.store.reading() as tx:
-        alarms = await AlarmRepository(tx).open()
+        alarms = await AlarmRepository(tx).find_open()
     assert [(alarm.kind, alarm.subject) for alarm in alarms] == [(AlarmKind.INVOICE_NOT_REMOVED, "R2345AB")]
     assert sender.kinds(OSCAR) == ["alarm_raised"]
 
@@ -118,13 +118,13 @@ async def test_a_removal_ends_after_some_tries_with_an_alarm(system: OrderSystem
 async def test_an_edit_that_is_given_up_is_no_alarm(system: OrderSystem) -> None:
     system.delivery = create_delivery(system, system.sender)
     system.sender.outcomes[EMMA].append(Undeliverable("rejected"))
-    await queue(system, "card_edit:1")
+    await queue(system, "edit_status:1")
     await deliver_all(system)
     async with system.store.reading() as tx:
-        assert await AlarmRepository(tx).open() == ()
+        assert await AlarmRepository(tx).find_open() == ()
 
 
-@pytest.mark.parametrize("removal", ["take_down", "take_down_picture"])
+@pytest.mark.parametrize("removal", ["remove_invoice", "replace_qr_code"])
 async def test_only_a_chat_that_cannot_be_reached_ends_a_removal_without_an_alarm(
     system: OrderSystem, removal: str
 ) -> None:
@@ -134,39 +134,41 @@ async def test_only_a_chat_that_cannot_be_reached_ends_a_removal_without_an_alar
         await queue(system, removal, reference=f"R{number}")
         await deliver_all(system)
         async with system.store.reading() as tx:
-            assert [alarm.subject for alarm in await AlarmRepository(tx).open()] == ["R1"] * number
+            assert [alarm.subject for alarm in await AlarmRepository(tx).find_open()] == ["R1"] * number
 
 
 async def test_the_removal_of_one_invoice_waits_for_no_other_order(system: OrderSystem) -> None:
-    sender = FailingSender(system, TAKE_DOWN, subject="order:R2345AB")
+    sender = FailingSender(system, REMOVE_INVOICE, subject="order:R2345AB")
     system.delivery = create_delivery(system, sender)
-    await queue(system, "take_down", "card_edit:1")
-    await queue(system, "take_down", "card_edit:1", reference="R9")
+    await queue(system, "remove_invoice", "edit_status:1")
+    await queue(system, "remove_invoice", "edit_status:1", reference="R9")
     await deliver_all(system)
-    assert [(each.subject, each.kind) for each in sender.sent] == [("order:R9", "take_down"), ("order:R9", "card_edit")]
+    sent = [(each.subject, each.kind) for each in sender.sent]
+    assert sent == [("order:R9", "remove_invoice"), ("order:R9", "edit_status")]
 
 
 @pytest.mark.parametrize("maybe_sent", [False, True])
 async def test_a_message_is_sent_before_it_is_edited_or_removed(system: OrderSystem, *, maybe_sent: bool) -> None:
     system.sender.outcomes[EMMA].append(RetryLater(30, maybe_sent=maybe_sent))
-    await queue(system, "checking", "card", "take_down", "card_edit:1", "paid")
+    await queue(system, "checking", "card", "remove_invoice", "edit_status:1", "paid")
     await deliver_all(system)
     assert system.sender.kinds() == []
     system.clock.passes(seconds=30)
     await deliver_all(system)
     kinds = system.sender.kinds()
     assert kinds[:2] == ["checking", "card"]
-    assert kinds.index("take_down") < kinds.index("card_edit")
+    assert kinds.index("remove_invoice") < kinds.index("edit_status")
 
 
 async def test_an_edit_that_a_crash_interrupted_is_repeated_and_nothing_overtakes_it(
     system: OrderSystem, other_system: OrderSystem
 ) -> None:
-    await queue(system, "take_down", "card_edit:1")
-    await interrupt_and_recover(system, other_system)
+    await queue(system, "remove_invoice", "edit_status:1")
+    await interrupt(system)
+    await other_system.deliver()
     assert [(each.kind, each.maybe_sent) for each in other_system.sender.sent] == [
-        ("take_down", True),
-        ("card_edit", False),
+        ("remove_invoice", True),
+        ("edit_status", False),
     ]
 
 
@@ -175,31 +177,27 @@ async def test_one_transaction_marks_what_begins_and_an_edit_is_marked_with_the_
 ) -> None:
     store = CountingDatabase(system.sql)
     delivery = OutboxDelivery(cast("Database", store), system.sender, system.clock)
-    await queue(system, "take_down", "card_edit:1", "paid")
-    await queue(system, "card_edit:1", reference="R9")
+    await queue(system, "remove_invoice", "edit_status:1", "paid")
+    await queue(system, "edit_status:1", reference="R9")
     await delivery.start_due()
     await delivery.wait_until_sent()
-    assert sorted(system.sender.kinds()) == ["card_edit", "card_edit", "paid", "take_down"]
+    assert sorted(system.sender.kinds()) == ["edit_status", "edit_status", "paid", "remove_invoice"]
     assert store.writes < 5, "one marks what is due, and results that arrive together are saved together"
 
 
 async def test_edits_and_extras_are_counted_apart(store: Database) -> None:
     early = NOW - SECOND * 90
-    kinds: dict[str, Any] = {"take_down": Queue.EDITS, "receipt": Queue.EXTRA}
+    kinds: dict[str, Any] = {"remove_invoice": Queue.EDITS, "receipt": Queue.EXTRA}
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(
             [a_notification(kind=kind, queue=queue, due_at=early) for kind, queue in kinds.items()]
         )
         for kind, queue in kinds.items():
-            (head,) = await OutboxRepository(tx).find_heads(NOW, queue=queue)
+            (head,) = await due_heads(tx, NOW, queue=queue)
             assert head.kind == kind
         backlogs = await OutboxRepository(tx).get_backlogs(NOW)
         assert backlogs == dict.fromkeys(Queue, Backlog()) | {each: Backlog(1, early) for each in kinds.values()}
         assert await OutboxRepository(tx).get_backlog(NOW) == Backlog(2, early)
-        for queue in (Queue.EDITS, Queue.EXTRA):
-            (head,) = await OutboxRepository(tx).find_heads(NOW, queue=queue)
-            await OutboxRepository(tx).mark_sending(head.id)
-            assert [each.id for each in await OutboxRepository(tx).find_interrupted([queue])] == [head.id]
 
 
 class TelegramWithoutRemovals(TelegramWithOldMessages):
@@ -244,14 +242,14 @@ async def test_an_invoice_that_stays_in_sight_does_not_count_as_removed(
     system: OrderSystem, rejected: tuple[str, ...], *, is_done: bool
 ) -> None:
     order = await save_old_invoice(system)
-    outcome = await take_down(system, order, TelegramThatRejects(*rejected))
+    outcome = await remove_invoice(system, order, TelegramThatRejects(*rejected))
     assert isinstance(outcome, Sent if is_done else Undeliverable)
 
 
 async def test_a_text_that_cannot_be_removed_does_not_keep_the_picture_in_sight(system: OrderSystem) -> None:
     order = await save_old_invoice(system)
     telegram = TelegramThatRejects("edit_text")
-    await take_down(system, order, telegram)
+    await remove_invoice(system, order, telegram)
     assert set(telegram.edited) == {41}
 
 
@@ -264,7 +262,7 @@ async def test_a_status_message_that_may_have_been_sent_again_says_so(system: Or
             return Delivered(7)
 
     order = await system.place()
-    (edit,) = order_notifications(order, (CARD_EDIT,), system.clock.now())
+    (edit,) = order_notifications(order, (EDIT_STATUS,), system.clock.now())
     (card,) = order_notifications(order, (OrderNotification.PAID,), system.clock.now())
     async with system.sql.transaction() as tx:
         await OutboxRepository(tx).add([replace(card, message_id=7)])
@@ -274,3 +272,26 @@ async def test_a_status_message_that_may_have_been_sent_again_says_so(system: Or
     first, again = texts
     assert again.startswith(first)
     assert again != first
+
+
+async def test_of_the_edits_that_wait_one_shows_the_newest_status_and_each_removal_counts(system: OrderSystem) -> None:
+    tried = list[str]()
+
+    class Sender(RecordingSender):
+        async def send(self, notification: StoredNotification) -> Any:
+            tried.append(notification.kind)
+            return await create_renderers(system, TelegramWithOldMessages({41})).send(notification)
+
+    order = await save_old_invoice(system, paid=True)
+    now = system.clock.now()
+    (status,) = order_notifications(order, (OrderNotification.PAID,), now)
+    edits = [each for n in range(3) for each in order_notifications(replace(order, version=n), (EDIT_STATUS,), now)]
+    removals = [each for mark in ("", "1") for each in order_notifications(order, (REMOVE_INVOICE,), now, mark)]
+    sent = replace(status, message_id=7, status=NotificationStatus.SENT, sent_at=now)
+    async with system.sql.transaction() as tx:
+        await OutboxRepository(tx).add([sent, *edits, *removals])
+    system.delivery = create_delivery(system, Sender(system.clock))
+    await deliver_all(system)
+    assert [kind for kind in tried if kind in EDITS] == [EDIT_STATUS, REMOVE_INVOICE, REMOVE_INVOICE]
+    rows = await rows_of(system, order.reference)
+    assert {rows[kind].status for kind in (EDIT_STATUS, REMOVE_INVOICE)} == {NotificationStatus.SENT}

@@ -1,23 +1,19 @@
 """The queues of notifications: only money waits for money. Operators get an alarm about rejected messages."""
 
-import ast
+import re
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from sqlalchemy import text
 
-from bot.broadcasts.model import Broadcast
-from bot.broadcasts.notifications import waiting_notifications
-from bot.checkout.notifications import draft_expired_notification
-from bot.infra.feature import Features
+from bot.broadcasts.model import BroadcastNotification
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import (
-    MAX_TRIES,
     DeliveryOutcome,
     Notification,
+    NotificationKind,
     NotificationStatus,
     Queue,
     RetryLater,
@@ -28,40 +24,31 @@ from bot.infra.outbox.model import (
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
+from bot.orders.messages import OrderMessages, order_notifications
 from bot.orders.missed_messages import follow_ups
-from bot.orders.missed_order_repository import MissedOrderRepository
-from bot.orders.notification_kinds import AboutOrder, OrderNotification, OrderWarning
-from bot.orders.notification_queue import operator_notifications, order_notifications
-from bot.orders.notifications.rendering import OrderMessages
+from bot.orders.notifications import AboutOrder, OrderNotification
 from bot.orders.order import Order
-from bot.orders.repository import OrderRepository
-from bot.payment_requests.notifications import card_notification, closed_notification, report_notifications
-from bot.payment_requests.paying.notifications import LinkNotification, payment_notification
-from bot.rates.model import RateAlert
-from bot.rates.notifications import DailyQuote, daily_quote, price_alert
-from bot.settlement.model import Quote
-from bot.staff.alarm_model import Alarm, AlarmKind
-from bot.staff.alarm_repository import AlarmRepository
-from bot.staff.notifications import AlarmNotification, alarm_notifications, reminder_notifications
+from bot.orders.repository import MissedOrderRepository, OrderRepository
+from bot.payment_reminders.notifications import ReminderNotification
+from bot.payment_requests.notifications import PaymentRequestNotification
+from bot.rates.notifications import RateNotification
+from bot.staff.model import AlarmKind
+from bot.staff.repository import AlarmRepository
 from bot.staff.staff_chat import StaffChat, SupportContacts
-from bot.support.notification_kinds import AboutTicket, StaffNotification, TicketNotification, TicketStep
-from bot.support.notification_queue import ticket_notification
-from bot.support.notifications.staff_chat_results import _copy_for
-from bot.support.ticket import Cause
-from bot.support.user_data import _removal
+from bot.support.model import Cause
+from bot.support.notifications import AboutTicket, StaffNotification, TicketNotification, ticket_notification
+from bot.support.staff_messages import _copy_for
 from bot.users.model import User
-from bot.users.privacy import _deletion_notification
 from bot.users.readers import RenderContext, RenderContexts
 from bot.users.repository import UserRepository
-from tests.checkout.builders import a_draft_at_review
 from tests.infra.builders import an_infra, as_stored
-from tests.orders.builders import an_open_order
+from tests.orders.builders import no_ticket
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem
-from tests.payment_requests.builders import a_request
 from tests.screens import NOW
 
 BOT = Path(__file__).parents[2] / "bot"
 TALK = TicketNotification.CLOSED
+MAX_TRIES = Queue.EXTRA.max_tries or 0
 
 
 def create_delivery(system: OrderSystem) -> OutboxDelivery:
@@ -92,66 +79,30 @@ async def queue(system: OrderSystem, *kinds: str) -> None:
 
 
 def test_each_kind_of_message_has_one_queue() -> None:
-    order = an_open_order()
-    edits = {OrderNotification.CARD_EDIT, OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE}
-    queue_of = {
-        **dict.fromkeys(OrderNotification, Queue.URGENT),
-        **dict.fromkeys(edits, Queue.EDITS),
-    }
-    queued = order_notifications(order, OrderNotification, NOW)
-    assert {notification.kind: notification.queue for notification in queued} == queue_of
-    quote, threshold = Quote(Decimal(1_700_000_000), NOW), Decimal(1_800_000_000)
-    alert = RateAlert(id="a", user_id=EMMA, is_above=True, threshold=threshold, created_at=NOW, expires_at=NOW)
-    about_rate = daily_quote(EMMA, NOW, DailyQuote(quote, None), NOW), price_alert(alert, quote, None, NOW)
-    assert {notification.queue for notification in about_rate} == {Queue.BULK}
-    talk = [*(kind for kind in StaffNotification if kind is not StaffNotification.NEW_CARD), *TicketNotification]
-    about = AboutTicket("T-22222")
-    assert {ticket_notification(EMMA, kind, about, NOW, "1").queue for kind in talk} == {Queue.EXTRA}
-    assert ticket_notification(EMMA, StaffNotification.NEW_CARD, about, NOW).queue is Queue.URGENT
-    steps = {what: TicketStep("T-22222", what) for what in (*Cause, "reopened")}
-    queues = {what: ticket_notification(EMMA, StaffNotification.STEP, step, NOW).queue for what, step in steps.items()}
+    edited = (OrderNotification.EDIT_REVIEW, OrderNotification.EDIT_STATUS, PaymentRequestNotification.SHARED)
+    edits = {*edited, OrderNotification.REMOVE_INVOICE, OrderNotification.REPLACE_QR_CODE}
+    talk = {*StaffNotification, *TicketNotification} - {StaffNotification.NEW_CARD}
+    queues = dict.fromkeys(edits, Queue.EDITS) | dict.fromkeys(talk, Queue.EXTRA)
+    queues |= dict.fromkeys([*RateNotification, *ReminderNotification, BroadcastNotification.MESSAGE], Queue.BULK)
+    for kind in (kind for kinds in NotificationKind.__subclasses__() for kind in kinds):
+        assert kind.queue is queues.get(kind, Queue.URGENT), kind
+
+
+def test_a_failed_payout_s_ticket_waits_for_no_conversation() -> None:
+    steps = {what: AboutTicket("T-22222", what=what) for what in (*Cause, "reopened")}
+    queues = {what: ticket_notification(EMMA, StaffNotification.LINE, step, NOW).queue for what, step in steps.items()}
     assert [what for what, queue in queues.items() if queue is Queue.URGENT] == [Cause.FAILED]
-    assert _removal(OSCAR, "T-22222", [], NOW).queue is Queue.EXTRA
-    entry = ticket_notification(EMMA, StaffNotification.CARD, about, NOW)
+    entry = ticket_notification(EMMA, StaffNotification.CARD, AboutTicket("T-22222"), NOW)
     assert {_copy_for(OSCAR, replace(entry, queue=queue), NOW).queue for queue in Queue} == {*Queue}
-    alarm = Alarm(kind=AlarmKind.SERVICE_DOWN, raised_at=NOW)
-    broadcast = Broadcast(id="0123456789", operator_id=OSCAR, created_at=NOW)
-    others: list[Notification[object]] = [
-        _deletion_notification(User(id=EMMA, created_at=NOW), NOW),
-        draft_expired_notification(a_draft_at_review(), NOW),
-        *operator_notifications([OSCAR], OrderWarning.STUCK, order, NOW),
-        *alarm_notifications([OSCAR], AlarmNotification.RAISED, alarm, NOW),
-        *reminder_notifications([OSCAR], NOW),
-        *waiting_notifications(broadcast, [OSCAR], (), NOW),
-        card_notification(a_request(), NOW),
-        *report_notifications(a_request(), [OSCAR], NOW),
-        closed_notification(a_request().id, EMMA, NOW),
-        *(payment_notification(a_request(), order, kind, NOW) for kind in LinkNotification),
-    ]
-    assert {notification.queue for notification in others} == {Queue.URGENT}
 
 
-def test_the_queues_of_all_that_creates_messages_are_tested() -> None:
-    sources = {file: file.read_text() for file in BOT.rglob("*.py")}
+def test_whoever_creates_messages_takes_their_queue_from_the_kind() -> None:
     creators = {
         str(file.relative_to(BOT))
-        for file, source in sources.items()
-        if "Notification(" in source  # others need no parsing
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Notification"
+        for file in BOT.rglob("*.py")
+        if re.search(r"\bNotification\(\n? *\w", file.read_text())
     }
-    assert creators == {
-        "broadcasts/notifications.py",
-        "checkout/notifications.py",
-        "infra/outbox/repository.py",
-        "orders/notification_queue.py",
-        "payment_requests/notifications.py",
-        "payment_requests/paying/notifications.py",
-        "rates/notifications.py",
-        "staff/notifications.py",
-        "support/notification_queue.py",
-        "users/privacy.py",
-    }
+    assert creators == {"infra/outbox/model.py"}
 
 
 class FailingTalk:
@@ -175,10 +126,10 @@ async def test_a_message_of_a_ticket_that_keeps_failing_holds_up_no_money_and_en
     await queue(system, OrderNotification.UNRESOLVED, OrderNotification.PAID)
     await deliver_all(system)
     assert system.sender.kinds() == [OrderNotification.UNRESOLVED, OrderNotification.PAID]
-    for _ in range(MAX_TRIES[Queue.EXTRA] * 2):
+    for _ in range(MAX_TRIES * 2):
         system.clock.passes(minutes=15)
         await deliver_all(system)
-    assert failing.tries == MAX_TRIES[Queue.EXTRA]
+    assert failing.tries == MAX_TRIES
     async with system.store.reading() as tx:
         (talk,) = [
             notification
@@ -212,7 +163,7 @@ async def test_a_message_about_money_that_telegram_refuses_is_an_alarm_and_is_sh
         await OutboxRepository(tx).add([replace(piece, mark="again")])
     await deliver_all(system)
     async with system.store.reading() as tx:
-        alarms = await AlarmRepository(tx).open()
+        alarms = await AlarmRepository(tx).find_open()
         missed = await MissedOrderRepository(tx).of_user(EMMA)
     assert [(alarm.kind, alarm.subject) for alarm in alarms] == [(AlarmKind.MESSAGE_REFUSED, order.reference)]
     assert [each.reference for each in missed] == [order.reference]
@@ -225,7 +176,7 @@ async def test_a_user_who_blocked_the_bot_is_no_alarm(system: OrderSystem) -> No
     await queue(system, OrderNotification.PAID)
     await deliver_all(system)
     async with system.store.reading() as tx:
-        assert await AlarmRepository(tx).open() == ()
+        assert await AlarmRepository(tx).find_open() == ()
 
 
 async def test_an_invoice_without_its_picture_is_an_alarm(system: OrderSystem) -> None:
@@ -234,13 +185,13 @@ async def test_an_invoice_without_its_picture_is_an_alarm(system: OrderSystem) -
     await queue(system, OrderNotification.PAID)
     await deliver_all(system)
     async with system.store.reading() as tx:
-        assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.PICTURE_REFUSED]
+        assert [alarm.kind for alarm in await AlarmRepository(tx).find_open()] == [AlarmKind.PICTURE_REFUSED]
 
 
 def create_renderers(system: OrderSystem, telegram: object) -> Renderers[RenderContext]:
     readers = RenderContexts(an_infra(system.store, system.clock, telegram))
     messages = OrderMessages(
-        features=Features(), contacts=SupportContacts(StaffChat(0, frozenset())), receipts=cast("Any", None)
+        describe_ticket=no_ticket, contacts=SupportContacts(StaffChat(0, frozenset())), receipts=cast("Any", None)
     )
     return Renderers(readers.open, messages.renderers())
 
@@ -271,7 +222,7 @@ async def test_a_user_whose_phrase_does_not_open_still_hears_of_their_money(syst
     system.sender.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
     await deliver_all(system)
     async with system.store.reading() as tx:
-        assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.MESSAGE_REFUSED]
+        assert [alarm.kind for alarm in await AlarmRepository(tx).find_open()] == [AlarmKind.MESSAGE_REFUSED]
 
 
 class TelegramWithOldMessages:
@@ -327,11 +278,11 @@ async def save_old_invoice(system: OrderSystem, *, paid: bool = False) -> Order:
     return saved
 
 
-async def take_down(
+async def remove_invoice(
     system: OrderSystem,
     order: Order,
     telegram: TelegramWithOldMessages,
-    notice: OrderNotification = OrderNotification.TAKE_DOWN,
+    notice: OrderNotification = OrderNotification.REMOVE_INVOICE,
 ) -> DeliveryOutcome:
     (notification,) = order_notifications(order, (notice,), system.clock.now())
     return await create_renderers(system, telegram).send(as_stored(notification))
@@ -340,7 +291,7 @@ async def take_down(
 async def pictures_queued(system: OrderSystem, order: Order) -> list[Queue]:
     async with system.store.reading() as tx:
         queued = await OutboxRepository(tx).find_by_subject(f"order:{order.reference}")
-    return [notification.queue for notification in queued if notification.kind == OrderNotification.TAKE_DOWN_PICTURE]
+    return [notification.queue for notification in queued if notification.kind == OrderNotification.REPLACE_QR_CODE]
 
 
 @pytest.mark.parametrize(("paid", "are_old"), [(False, True), (True, True), (True, False)])
@@ -351,7 +302,7 @@ async def test_an_invoice_that_cannot_be_deleted_any_more_is_edited_with_its_tex
 ) -> None:
     order = await save_old_invoice(system, paid=paid)
     telegram = TelegramWithOldMessages({41}, are_old=are_old)
-    assert await take_down(system, order, telegram) == Sent()
+    assert await remove_invoice(system, order, telegram) == Sent()
     assert set(telegram.edited) == ({40, 41} if are_old else set()), "what is gone needs no edit"
     assert all(order.reference in text and "lnbcrt" not in text for text in telegram.edited.values())
     assert await pictures_queued(system, order) == ([Queue.EDITS] if are_old else [])
@@ -360,21 +311,21 @@ async def test_an_invoice_that_cannot_be_deleted_any_more_is_edited_with_its_tex
 async def test_the_qr_code_of_an_invoice_that_cannot_be_deleted_any_more_is_replaced(system: OrderSystem) -> None:
     order = await save_old_invoice(system)
     telegram = TelegramWithOldMessages({41})
-    assert await take_down(system, order, telegram, OrderNotification.TAKE_DOWN_PICTURE) == Sent()
+    assert await remove_invoice(system, order, telegram, OrderNotification.REPLACE_QR_CODE) == Sent()
     assert telegram.replaced == {41}
 
 
 async def test_an_old_invoice_whose_new_picture_keeps_failing_holds_up_nothing(system: OrderSystem) -> None:
     order = await save_old_invoice(system, paid=True)
     telegram = TelegramWithOldMessages({41}, new_pictures=TryLater(3))
-    assert await take_down(system, order, telegram) == Sent(), "that the payment has arrived comes right behind it"
-    assert isinstance(await take_down(system, order, telegram, OrderNotification.TAKE_DOWN_PICTURE), RetryLater)
+    assert await remove_invoice(system, order, telegram) == Sent(), "that the payment has arrived comes right behind it"
+    assert isinstance(await remove_invoice(system, order, telegram, OrderNotification.REPLACE_QR_CODE), RetryLater)
 
 
 async def test_an_old_invoice_whose_new_picture_is_refused_loses_its_text_and_buttons(system: OrderSystem) -> None:
     order = await save_old_invoice(system)
     telegram = TelegramWithOldMessages({41}, new_pictures=Invalid("IMAGE_PROCESS_FAILED"))
-    assert await take_down(system, order, telegram) == Sent()
+    assert await remove_invoice(system, order, telegram) == Sent()
     assert set(telegram.edited) == {40, 41}
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from typing import Any
@@ -11,9 +11,9 @@ import pytest
 from structlog.testing import capture_logs
 from telegram.error import Conflict, InvalidToken, NetworkError, TelegramError
 
-from bot.infra.telegram.errors import SlowDown, TokenRefused
-from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, find_chat_id
+from bot.infra.telegram.inbound.repository import InboxItem
+from bot.infra.telegram.outcomes import SlowDown, TokenRefused
 from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
 from tests.virtual_time import in_virtual_time, now
 
@@ -44,15 +44,15 @@ class FakeQueues:
     def __init__(self) -> None:
         self.submitted: list[int] = []
         self.reread: list[int] = []
-
-    def submit_updates(self, items: Sequence[InboxItem]) -> None:
-        self.submitted += [item.update_id for item in items]
+        self.calls: list[str] = []
 
     def expecting(self, _update_ids: Any) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def reread_inbox(self, chat_ids: Any) -> None:
-        self.reread += chat_ids
+    def submit_updates(self, items: Sequence[InboxItem], new_ids: Collection[int]) -> None:
+        self.calls += ["new" if item.id in new_ids else "again" for item in items]
+        self.submitted += [item.id for item in items if item.id in new_ids]
+        self.reread += [item.chat_id for item in items if item.id not in new_ids]
 
 
 def message(update_id: int, chat: int = 1) -> dict[str, Any]:

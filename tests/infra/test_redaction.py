@@ -66,6 +66,14 @@ def test_of_an_api_key_only_the_id_stays(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "address", ["https://wa.me/6281234567890?text=Rp500", "https://pay.example/verify/K7QM2XPA9RTW"]
+)
+def test_of_a_rejected_button_neither_the_number_nor_the_code_is_logged(address: str) -> None:
+    said = redact(f"inline keyboard button URL '{address}' is invalid")
+    assert said == f"inline keyboard button URL '{address.rpartition('/')[0]}/<secret>' is invalid"
+
+
+@pytest.mark.parametrize(
     "text",
     ["2026-11-21 10:15:30", "127.0.0.1:8480", "order:1a2b3c", "bot started", "chat 1001: 3 updates", "robot7: fine"],
 )
@@ -119,6 +127,8 @@ PARTS = (
     ":",
     "%3A",
     "/p/",
+    "/verify/",
+    "wa.me/",
     "x" * 32,
     "pk_",
     " ",

@@ -14,11 +14,9 @@ from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
-from bot.orders.order import Order, Phase
-from bot.orders.payer import Payer
+from bot.orders.order import Order, Payer, Phase
 from bot.orders.repository import OrderRepository
-from bot.settlement.model import Deposit, PayoutMethod, Quote
-from bot.settlement.steps import OrderStep
+from bot.settlement.model import Deposit, OrderStep, PayoutMethod, Quote
 from tests.examples import examples
 from tests.infra.keys import VAULT
 from tests.orders.builders import an_order
@@ -36,7 +34,16 @@ RATES = st.decimals(allow_nan=False, allow_infinity=False)
 METHODS = st.builds(PayoutMethod, ANY_TEXT, ANY_TEXT, ANY_TEXT, st.none() | BIG)
 CODES = st.builds(PayoutMethod, TEXT, ANY_TEXT, ANY_TEXT, st.none() | BIG)
 AMOUNTS = st.builds(Amount, st.sampled_from(["IDR", "SAT"]), st.integers(1, 10**15))
-DEPOSITS = st.builds(Deposit, ANY_TEXT, BIG, ANY_TEXT, ANY_TEXT, ANY_TEXT, ANY_TEXT, st.integers(0, 18))
+DEPOSITS = st.builds(
+    Deposit,
+    channel=ANY_TEXT,
+    chain_id=BIG,
+    chain_name=ANY_TEXT,
+    token_symbol=ANY_TEXT,
+    token_address=ANY_TEXT,
+    to_address=ANY_TEXT,
+    decimals=st.integers(0, 18),
+)
 QUOTES = st.builds(Quote, RATES, TIMES, st.none() | RATES, ANY_TEXT)
 
 IDS = BIG.filter(bool)  # 0 is nobody's

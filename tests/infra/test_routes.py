@@ -1,17 +1,16 @@
 """Routes: a button with an action is registered with a function for each of its actions."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from telegram.ext import ApplicationHandlerStop
+from telegram import Bot, Chat, Message, MessageEntity, Update
 
 from bot.infra.telegram.ui.callbacks import Callback
-from bot.infra.telegram.ui.router import Audience, Route, Routes
-
-NO_CONTEXT: Any = None
+from bot.infra.telegram.ui.routes import Audience, Command, Routes, read_command
 
 
 class LampAction(StrEnum):
@@ -48,25 +47,14 @@ class Lamps:
         self.done.append(f"{session} {number} off")
 
 
-async def _refuse(_: object) -> None:
-    raise AssertionError("refused")
-
-
-async def _open(_: object) -> str:
-    return "emma"
-
-
 async def test_a_press_reaches_the_function_of_its_action() -> None:
     lamps, routes = Lamps(), Routes[str]()
     routes.add_actions(LampButton, lamps.press, {LampAction.ON: lamps.on, LampAction.OFF: lamps.off}, belongs_to="lamp")
-    (handler,) = routes.build_handlers(_open, _refuse)
+    (route,) = routes.routes
     for action in LampAction:
-        data = LampButton(7, action).pack()
-        update: Any = SimpleNamespace(callback_query=SimpleNamespace(data=data))
-        with pytest.raises(ApplicationHandlerStop):
-            await handler.callback(update, NO_CONTEXT)
+        await route.act("emma", LampButton(7, action))
     assert lamps.done == ["emma 7 on", "emma 7 off"]
-    assert list(routes.list_routes()) == [Route("test-lamp", Audience.EVERYONE, "lamp")]
+    assert (route.name, route.audience, route.belongs_to) == ("test-lamp", Audience.EVERYONE, "lamp")
 
 
 def test_an_action_without_a_function_is_refused_at_the_start() -> None:
@@ -75,9 +63,19 @@ def test_an_action_without_a_function_is_refused_at_the_start() -> None:
         routes.add_actions(LampButton, lamps.press, {LampAction.ON: lamps.on})
 
 
-def test_a_button_has_one_handler() -> None:
-    lamps, routes = Lamps(), Routes[str]()
-    actions = dict.fromkeys(LampAction, lamps.on)
-    routes.add_actions(LampButton, lamps.press, actions)
-    with pytest.raises(ValueError, match="two handlers"):
-        routes.add_actions(LampButton, lamps.press, actions)
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("/rate", Command("rate", "")),
+        ("/Rate@Kirim_Bot  now and\nthen", Command("rate", "now and\nthen")),
+        ("/rate@another_bot", None),
+        ("what is /rate", None),
+    ],
+)
+def test_a_command_is_for_this_bot_and_begins_the_message(text: str, command: Command | None) -> None:
+    where = text.index("/")
+    entity = MessageEntity(MessageEntity.BOT_COMMAND, where, len(text[where:].split(maxsplit=1)[0]))
+    message = Message(1, datetime.now(UTC), Chat(-5, Chat.SUPERGROUP), text=text, entities=[entity])
+    message.set_bot(cast("Bot", SimpleNamespace(username="kirim_bot")))
+    assert read_command(Update(1, message=message)) == command
+    assert read_command(Update(1, edited_message=message)) is None

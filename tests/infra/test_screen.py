@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from bot.infra.telegram.outbound.sender import render_keyboard
-from bot.infra.telegram.outbound.truncate import truncate_html
-from bot.infra.telegram.ui.screen import Button
+from bot.infra.telegram.ui.screen import Button, truncate_html
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import asyncpg  # type: ignore[import-untyped]  # it has no types
 import pytest
 from sqlalchemy import make_url
 
-from bot.infra.db import server_check
+from bot.infra.db import postgresql
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreError, UnsuitableServer
 from tests.harness.databases import on_postgresql
@@ -73,19 +73,19 @@ class FakeServer:
 )
 async def test_what_is_wrong_is_named(values: Mapping[str, object], why: str) -> None:
     with pytest.raises(UnsuitableServer, match=re.escape(why)):
-        await server_check.check_server(cast("Any", FakeServer(**values)))
+        await postgresql.check_server(cast("Any", FakeServer(**values)))
 
 
 @pytest.mark.parametrize("seconds", [-30, -2.5, 2.5, 3600])
 async def test_a_clock_that_differs_is_named(seconds: float) -> None:
     server = FakeServer(time=datetime.now(UTC) + timedelta(seconds=seconds))
     with pytest.raises(UnsuitableServer, match=r"its clock differs .* synchronise both clocks \(NTP\)"):
-        await server_check.check_server(cast("Any", server))
+        await postgresql.check_server(cast("Any", server))
 
 
 @pytest.mark.parametrize("seconds", [-1.5, 0, 1.5])
 async def test_a_small_difference_is_borne(seconds: float) -> None:
-    await server_check.check_server(cast("Any", FakeServer(time=datetime.now(UTC) + timedelta(seconds=seconds))))
+    await postgresql.check_server(cast("Any", FakeServer(time=datetime.now(UTC) + timedelta(seconds=seconds))))
 
 
 @on_postgresql

@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy import text
 
 from bot.infra.db.database import Database
-from bot.infra.db.stalled_sessions import end_sessions_of, end_stalled_sessions
-from bot.infra.leases import chat_leases
+from bot.infra.db.postgresql import end_stalled_sessions
 from bot.infra.leases.chat_leases import ChatLeases
-from bot.infra.leases.leader import Leadership
-from tests.harness.databases import on_postgresql, on_sqlite
+from tests.harness.databases import on_postgresql
 from tests.waiting import found, until
+
+pytestmark = on_postgresql
 
 Open = Callable[[str], Awaitable[asyncpg.Connection]]
 LOCK = "SELECT epoch FROM chat_leases WHERE chat_id = 7 FOR SHARE"
@@ -37,7 +37,12 @@ async def open_session(database: str) -> AsyncIterator[Open]:
 
 def create_leases(store: Database, other_store: Database) -> tuple[ChatLeases, ChatLeases]:
     """Return the leases of two processes: the former one, and another one that can take its chats over."""
-    return ChatLeases(store, "former", is_alone=False), ChatLeases(other_store, "other", is_alone=False)
+    return ChatLeases(store, "former"), ChatLeases(other_store, "other")
+
+
+async def let_all_leases_end(store: Database) -> None:
+    async with store._writer.begin() as connection:
+        await connection.execute(text("UPDATE chat_leases SET expires_at = '2020-01-01 00:00:00+00'"))
 
 
 async def lock_and_prepare(session: asyncpg.Connection) -> None:
@@ -56,29 +61,26 @@ async def wait_until_ended(session: asyncpg.Connection) -> None:
     await until(is_closed, what="the end of the session")
 
 
-async def end(store: Database, milliseconds: int) -> int:
+async def end_stalled(store: Database) -> None:
     async with store.keeping() as tx:
-        return await end_stalled_sessions(tx, milliseconds=milliseconds)
+        await end_stalled_sessions(tx, milliseconds=0)
 
 
-@on_postgresql
 async def test_a_chat_is_taken_over_although_its_process_stopped_in_a_statement(
-    store: Database, other_store: Database, open_session: Open, monkeypatch: pytest.MonkeyPatch
+    store: Database, other_store: Database, open_session: Open
 ) -> None:
     former, other = create_leases(store, other_store)
     await former.claim([7])
-    await former.expire_all()
+    await let_all_leases_end(store)
     session = await open_session("kirim")
     await lock_and_prepare(session)
     await other.keep()
     assert await other.claim([7]) == []  # the statement is younger than the limit
-    monkeypatch.setattr(chat_leases, "end_stalled_sessions", partial(end_stalled_sessions, milliseconds=0))
-    await other.keep()
+    await end_stalled(other_store)
     assert [lease.chat_id for lease in await found(partial(other.claim, [7]), bool)] == [7]
     await wait_until_ended(session)
 
 
-@on_postgresql
 async def test_sessions_that_work_wait_or_belong_to_other_programs_go_on(store: Database, open_session: Open) -> None:
     working, waiting, other = [await open_session(name) for name in ("kirim", "kirim", "pg_dump")]
     await lock_and_prepare(other)
@@ -86,7 +88,7 @@ async def test_sessions_that_work_wait_or_belong_to_other_programs_go_on(store: 
     await waiting.execute(LOCK)
     work = asyncio.create_task(working.fetchval("SELECT pg_sleep(0.5)"))
     await asyncio.sleep(0.1)
-    assert await end(store, 0) == 0
+    await end_stalled(store)
     await work
     assert await asyncio.gather(*(each.fetchval("SELECT 1") for each in (working, waiting, other))) == [1, 1, 1]
 
@@ -106,14 +108,13 @@ async def lock_and_wait_for_each_other(first: asyncpg.Connection, second: asyncp
     return waiting
 
 
-@on_postgresql
 async def test_chats_are_taken_over_although_sessions_of_their_process_wait_for_each_other(
     store: Database, other_store: Database, open_session: Open
 ) -> None:
     former, other = create_leases(store, other_store)
     healthy = await open_session("kirim healthy")
     await former.claim([6, 7])
-    await former.expire_all()
+    await let_all_leases_end(store)
     sessions = [await open_session("kirim former") for _ in range(2)]
     waiting = await lock_and_wait_for_each_other(*sessions)
     taken = await found(partial(other.claim, [6, 7]), lambda leases: len(leases) == 2)
@@ -126,7 +127,6 @@ async def test_chats_are_taken_over_although_sessions_of_their_process_wait_for_
     assert await healthy.fetchval("SELECT 1") == 1
 
 
-@on_postgresql
 async def test_chats_that_are_held_or_were_released_end_no_session(
     store: Database, other_store: Database, open_session: Open
 ) -> None:
@@ -139,48 +139,19 @@ async def test_chats_that_are_held_or_were_released_end_no_session(
     assert await session.fetchval("SELECT 1") == 1
 
 
-@on_postgresql
-async def test_the_lead_is_taken_although_a_session_of_its_process_holds_the_row(
-    store: Database, other_store: Database, open_session: Open
-) -> None:
-    former = Leadership(store, "former", is_alone=False)
-    other = Leadership(other_store, "other", is_alone=False)
-    await former._wait_for_lead()
-    session = await open_session("kirim former")
-    await session.execute("BEGIN")
-    await session.execute("UPDATE leader_lease SET expires_at = '2020-01-01 00:00:00.000000'")
-    await session.execute("COMMIT")
-    await session.execute("BEGIN")
-    await session.execute("SELECT 1 FROM leader_lease FOR SHARE")
-    assert (await other._wait_for_lead()).epoch == 2
-    await wait_until_ended(session)
-
-
-@on_postgresql
-async def test_a_process_that_released_the_lead_keeps_its_sessions(
-    store: Database, other_store: Database, open_session: Open
-) -> None:
-    former = Leadership(store, "former", is_alone=False)
-    session = await open_session("kirim former")
-    await former._wait_for_lead()
-    await former.release()
-    assert (await Leadership(other_store, "other", is_alone=False)._wait_for_lead()).epoch == 2
-    assert await session.fetchval("SELECT 1") == 1
-
-
-@on_postgresql
-async def test_a_process_that_lost_its_lead_takes_it_again_and_keeps_its_sessions(
+async def test_a_process_that_lost_a_lease_takes_it_again_and_keeps_its_sessions(
     store: Database, open_session: Open
 ) -> None:
-    leadership = Leadership(store, "former", is_alone=False)
+    leases = ChatLeases(store, "former")
     session = await open_session("kirim former")
-    await leadership._wait_for_lead()
-    await session.execute("UPDATE leader_lease SET expires_at = '2020-01-01 00:00:00.000000'")
-    assert (await leadership._wait_for_lead()).epoch == 2
+    await leases.claim([7])
+    await let_all_leases_end(store)
+    await leases.keep()
+    leases._held.clear()
+    assert len(await leases.claim([7])) == 1
     assert await session.fetchval("SELECT 1") == 1
 
 
-@on_postgresql
 async def test_the_sessions_of_a_process_have_its_id(database: str) -> None:
     store = Database(database, owner="a1b2c3d4")
     try:
@@ -192,10 +163,3 @@ async def test_the_sessions_of_a_process_have_its_id(database: str) -> None:
     finally:
         await store.close()
     assert names == ["kirim a1b2c3d4"] * 3
-
-
-@on_sqlite
-async def test_sqlite_has_no_sessions(store: Database) -> None:
-    assert await end(store, 0) == 0
-    async with store.keeping() as tx:
-        assert await end_sessions_of(tx, ["former"]) == 0

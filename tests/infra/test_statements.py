@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import Select, bindparam, literal, select
 
-from bot.infra.db.statements import once
+from bot.infra.db.repository import once
 
 
 def build() -> Select[int]:

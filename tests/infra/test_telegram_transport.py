@@ -13,8 +13,8 @@ from telegram.request import RequestData
 from telegram.request._requestparameter import RequestParameter
 
 from bot.infra.telegram import transport
-from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
 from bot.infra.telegram.inbound.receiver import UpdatePoller
+from bot.infra.telegram.outcomes import SlowDown, Unanswered, Unsent
 from bot.infra.telegram.transport import TelegramRequest
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -146,12 +146,12 @@ async def test_a_lease_that_ends_while_a_request_waits_for_a_connection_ends_the
     assert not asked.is_set()
 
 
-@pytest.mark.parametrize("parameters", [None, {"chat_id": 1}])
+@pytest.mark.parametrize(("parameters", "checked_before"), [(None, 1), ({"chat_id": 1}, 1), ({"chat_id": 1}, 2)])
 async def test_a_lease_that_ends_when_the_connection_is_there_ends_the_request(
-    parameters: dict[str, int] | None,
+    parameters: dict[str, int] | None, checked_before: int
 ) -> None:
     asked, handle = record_first_request(silent)
-    checks = iter([True])
+    checks = iter([True] * checked_before)
     async with (
         server(handle) as address,
         TelegramRequest(may_call=lambda: next(checks, False)) as request,

@@ -14,7 +14,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.repository import OrderRepository
 from tests.harness.databases import on_postgresql
-from tests.infra.builders import a_notification, an_update
+from tests.infra.builders import a_notification, all_notifications, an_update, due_heads
 from tests.infra.keys import VAULT
 from tests.orders.builders import an_order
 from tests.times import NOW
@@ -37,7 +37,7 @@ async def write_half(store: Database, started: asyncio.Event | None = None) -> N
 async def assert_empty(store: Database) -> None:
     async with store.reading() as tx:
         assert await OrderRepository(tx).get("R2345AB") is None
-        assert await OutboxRepository(tx).find_heads(NOW) == ()
+        assert await due_heads(tx, NOW) == ()
 
 
 async def test_an_exception_leaves_nothing_behind(store: Database) -> None:
@@ -77,7 +77,7 @@ async def test_a_transaction_cancelled_at_any_step_is_whole_or_absent(store: Dat
         await asyncio.gather(task, return_exceptions=True)
     async with store.reading() as tx:
         orders = {order.reference for order in await OrderRepository(tx).of_user(1001, limit=1000)}
-        notifications = {str(head.chat_id) for head in await OutboxRepository(tx).find_heads(NOW, limit=1000)}
+        notifications = {str(head.chat_id) for head in await all_notifications(tx)}
     assert orders == notifications
     await write("1000")
 
@@ -97,7 +97,7 @@ async def test_a_reading_is_one_moment(store: Database) -> None:
         async with store.transaction() as tx:
             await OrderRepository(tx).add(an_order())
             await OutboxRepository(tx).add([a_notification()])
-        assert await OutboxRepository(before).find_heads(NOW) == ()
+        assert await due_heads(before, NOW) == ()
 
 
 async def test_a_reading_can_not_write(store: Database) -> None:
@@ -114,7 +114,7 @@ async def test_many_writers_of_two_processes_all_get_their_turn(store: Database,
     async def read_and_count(one: Database) -> None:
         async with one.transaction() as tx:
             await InboxRepository(tx).find_unfinished(1001)
-            await InboxRepository(tx).count_attempt([1])
+            await InboxRepository(tx).count_attempt(1)
 
     await asyncio.gather(*(read_and_count(one) for one in [store, other_store] * 100))
     async with store.reading() as tx:

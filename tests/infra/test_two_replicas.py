@@ -9,14 +9,18 @@ from telegram import Update
 
 from bot.infra.db.database import Database
 from bot.infra.db.fence import FENCE
-from bot.infra.jobs.repository import Job, JobRepository
 from bot.infra.leases.chat_leases import ChatLeases
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.model import RetryLater, Sent, StoredNotification, Undeliverable
+from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
-from bot.infra.telegram.inbound.model import InboxItem
-from bot.infra.telegram.inbound.repository import InboxRepository
+from bot.infra.telegram.inbound.repository import InboxItem, InboxRepository
 from bot.infra.workers import Wakeup, run_forever
 from tests.harness.databases import on_postgresql
+from tests.infra.builders import a_notification
 from tests.infra.fake_inbox import LoopClock
+from tests.orders.order_system import RecordingSender
+from tests.settlement.fake_settlement import MovedClock
 from tests.times import NOW
 from tests.waiting import until
 
@@ -54,10 +58,10 @@ async def replica(store: Database, owner: str, work: Work) -> AsyncIterator[Chat
     async def process(update: Update) -> None:
         await work.does(owner, CHAT, update.update_id)
 
-    async def do_job(job: Job) -> None:
-        await work.does(owner, job.chat_id, job.argument)
+    async def do_job(job: InboxItem) -> None:
+        await work.does(owner, job.chat_id, job.body)
 
-    leases, wakeup = ChatLeases(store, owner, is_alone=False), Wakeup()
+    leases, wakeup = ChatLeases(store, owner), Wakeup()
     queues = ChatQueues(store, process, LoopClock(), jobs={"job": do_job}, leases=leases, on_waiting=wakeup.wake_here)
     tasks = [
         asyncio.create_task(run_forever("chats", queues.claim_waiting, wakeup)),
@@ -76,7 +80,7 @@ async def replica(store: Database, owner: str, work: Work) -> AsyncIterator[Chat
 def an_update(update_id: int) -> InboxItem:
     message = {"message_id": update_id, "date": 0, "chat": {"id": CHAT, "type": "private"}, "text": "halo"}
     body = json.dumps({"update_id": update_id, "message": message})
-    return InboxItem(update_id=update_id, chat_id=CHAT, body=body, received_at=NOW)
+    return InboxItem(id=update_id, chat_id=CHAT, body=body, received_at=NOW)
 
 
 async def add(store: Database, update_id: int) -> None:
@@ -130,7 +134,7 @@ async def test_a_job_that_is_committed_late_waits_for_its_turn(store: Database, 
     work = Work()
     async with replica(store, "first", work) as first:
         async with other_store.transaction() as late:
-            await JobRepository(late).add(CHAT, "job", "late", NOW)
+            await InboxRepository(late).add([InboxItem.job(CHAT, "job", "late", NOW)])
             await add(store, 1)
             first.look_soon()
             await until(lambda: work.has_done(1), what="the update is handled")
@@ -138,7 +142,7 @@ async def test_a_job_that_is_committed_late_waits_for_its_turn(store: Database, 
 
         async def is_deleted() -> bool:
             async with store.reading() as tx:
-                return await JobRepository(tx).find_of_chat(CHAT) == ()
+                return await InboxRepository(tx).find_unfinished(CHAT) == ()
 
         # The queue deletes the job in a transaction of its own, after its handler has returned.
         await until(is_deleted, what="the job is deleted")
@@ -153,3 +157,61 @@ async def test_updates_that_both_replicas_see_are_handled_once(store: Database, 
             first.look_soon()
             second.look_soon()
         await until(lambda: work.has_done(*range(1, 41)), what="each is handled once, in order")
+
+
+@asynccontextmanager
+async def sending_replica(
+    store: Database, owner: str, sender: RecordingSender
+) -> AsyncIterator[tuple[OutboxDelivery, ChatLeases]]:
+    leases = ChatLeases(store, owner)
+    delivery = OutboxDelivery(store, sender, sender.clock, leases=leases)
+    try:
+        yield delivery, leases
+    finally:
+        await delivery.close(0)
+        await leases.release_all()
+
+
+async def test_messages_that_both_replicas_see_are_sent_once_and_in_order(
+    store: Database, other_store: Database
+) -> None:
+    first_sender, second_sender = RecordingSender(MovedClock()), RecordingSender(MovedClock())
+    async with (
+        sending_replica(store, "first", first_sender) as (first, _),
+        sending_replica(other_store, "second", second_sender) as (second, _),
+    ):
+        async with store.transaction() as tx:
+            rows = [a_notification(kind=f"{n}", chat_id=chat) for n in range(3) for chat in range(1, 21)]
+            await OutboxRepository(tx).add(rows)
+        for _ in range(6):
+            await asyncio.gather(first.start_due(), second.start_due())
+            await asyncio.gather(first.wait_until_sent(), second.wait_until_sent())
+    for chat in range(1, 21):
+        kinds = first_sender.kinds(chat), second_sender.kinds(chat)
+        assert sorted(kinds) == [[], ["0", "1", "2"]], "a chat stays with one of them"
+
+
+async def test_what_a_replica_leaves_half_sent_is_repeated_by_the_other_only_once_its_chat_is_free(
+    store: Database, other_store: Database
+) -> None:
+    class Hanging(RecordingSender):
+        async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
+            await super().send(notification)
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    hanging, sender = Hanging(MovedClock()), RecordingSender(MovedClock())
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add([a_notification()])
+    async with sending_replica(other_store, "second", sender) as (second, _):
+        async with sending_replica(store, "first", hanging) as (first, _):
+            assert await first.start_due() == 1
+
+            async def has_begun() -> bool:
+                return bool(hanging.sent)
+
+            await until(has_begun, what="the first sends it")
+            assert await second.start_due() == 0
+        assert await second.start_due() == 1
+        await second.wait_until_sent()
+    assert [each.maybe_sent for each in sender.sent] == [True]

@@ -9,9 +9,8 @@ from bot.checkout.draft import HANDLED_BY_DRAFT
 from bot.checkout.repository import DraftRepository
 from bot.checkout.service import DraftService
 from bot.infra.db.database import Database
-from bot.infra.telegram.inbound.model import InboxItem, name_source
-from bot.infra.telegram.inbound.receiver import SET_BACK, UpdateIntake
-from bot.infra.telegram.inbound.repository import LATE_WITHIN, InboxRepository
+from bot.infra.telegram.inbound.receiver import SET_BACK, UpdateIntake, name_source
+from bot.infra.telegram.inbound.repository import LATE_WITHIN, InboxItem, InboxRepository
 from bot.users.model import HANDLED_BY_QUESTION, User
 from bot.users.repository import UserRepository
 from tests.harness.databases import on_postgresql
@@ -23,17 +22,17 @@ OURS, OTHERS = name_source("https://api.example/bot1:a"), name_source("https://a
 
 
 def update(system: OrderSystem, update_id: int) -> InboxItem:
-    return InboxItem(update_id=update_id, chat_id=EMMA, body="{}", received_at=system.clock.now())
+    return InboxItem(id=update_id, chat_id=EMMA, body="{}", received_at=system.clock.now())
 
 
 async def test_the_update_that_a_draft_has_taken_in_is_marked_with_it(system: OrderSystem) -> None:
     async with system.sql.transaction() as tx:
         await InboxRepository(tx).add([update(system, 900), update(system, 901), update(system, 7)])
     drafts = DraftService(system.store, system.clock)
-    draft = await drafts.begin(EMMA, EMMA, 900)
+    draft = await drafts.begin(system.new_draft(), 900)
     await drafts.save(replace(draft, number="1234567890"), 7)
     async with system.sql.reading() as tx:
-        taken = {item.update_id: item.handled_by for item in await InboxRepository(tx).find_unfinished(EMMA)}
+        taken = {item.id: item.handled_by for item in await InboxRepository(tx).find_unfinished(EMMA)}
     assert taken == {900: HANDLED_BY_DRAFT, 901: None, 7: HANDLED_BY_DRAFT}
 
 
@@ -41,7 +40,7 @@ async def test_a_save_that_lost_marks_nothing(system: OrderSystem) -> None:
     async with system.sql.transaction() as tx:
         await InboxRepository(tx).add([update(system, 5), update(system, 6)])
     drafts = DraftService(system.store, system.clock)
-    draft = await drafts.begin(EMMA, EMMA, 4)
+    draft = await drafts.begin(system.new_draft(), 4)
     await drafts.save(draft, 5)
     async with system.sql.transaction() as tx:
         assert await DraftRepository(tx).save(replace(draft, last_update_id=6)) is None
@@ -67,8 +66,8 @@ async def test_updates_wait_in_the_order_in_which_they_came_whatever_their_ids(s
             [replace(update(system, 3), received_at=system.clock.now() + timedelta(seconds=1))]
         )
     async with system.sql.reading() as tx:
-        assert [item.update_id for item in await InboxRepository(tx).find_unfinished(EMMA)] == [1_000, 3]
-        assert [item.update_id for item in await InboxRepository(tx).find_unfinished(EMMA, known=[1_000])] == [3]
+        assert [item.id for item in await InboxRepository(tx).find_unfinished(EMMA)] == [1_000, 3]
+        assert [item.id for item in await InboxRepository(tx).find_unfinished(EMMA, known=[1_000])] == [3]
 
 
 @pytest.mark.parametrize("other", ["https://api.example/bot2:secret", "http://127.0.0.1:8081/bot1:secret"])
@@ -94,10 +93,10 @@ MINUTES = timedelta(minutes=1)
 async def test_an_update_is_late_if_a_later_one_of_the_same_bot_and_server_came_minutes_before(
     store: Database, before: timedelta, source: str, *, is_late: bool
 ) -> None:
-    item = InboxItem(update_id=7, chat_id=EMMA, body="{}", received_at=MovedClock().now(), source=OURS)
-    other = replace(item, update_id=900_000_001, received_at=item.received_at - before, source=source)
+    item = InboxItem(id=7, chat_id=EMMA, body="{}", received_at=MovedClock().now(), source=OURS)
+    other = replace(item, id=900_000_001, received_at=item.received_at - before, source=source)
     async with store.transaction() as tx:
-        await InboxRepository(tx).add([other, item, replace(other, update_id=900_000_002, chat_id=EMMA + 1)])
+        await InboxRepository(tx).add([other, item, replace(other, id=900_000_002, chat_id=EMMA + 1)])
     async with store.reading() as tx:
         assert await InboxRepository(tx).is_overtaken(item) is is_late
         (first, *_) = await InboxRepository(tx).find_unfinished(EMMA)
@@ -112,8 +111,8 @@ async def test_an_answer_is_late_for_a_draft_that_has_taken_a_later_update_of_th
     store: Database, source: str, minutes: int, *, is_late: bool
 ) -> None:
     now = MovedClock().now()
-    taken = InboxItem(update_id=900, chat_id=EMMA, body="{}", received_at=now - minutes * MINUTES, source=source)
-    answer = replace(taken, update_id=8, received_at=now, source=OURS)
+    taken = InboxItem(id=900, chat_id=EMMA, body="{}", received_at=now - minutes * MINUTES, source=source)
+    answer = replace(taken, id=8, received_at=now, source=OURS)
     async with store.transaction() as tx:
         await InboxRepository(tx).add([taken, answer])
     async with store.reading() as tx:
@@ -139,7 +138,7 @@ async def test_messages_keep_their_order_although_the_clocks_of_two_processes_di
     await second.save([message(6)])
     async with store.reading() as tx:
         items = await InboxRepository(tx).find_unfinished(EMMA)
-        assert [item.update_id for item in items] == [5, 6]
+        assert [item.id for item in items] == [5, 6]
         assert not [item for item in items if await InboxRepository(tx).is_overtaken(item)]
 
 
@@ -153,11 +152,11 @@ async def test_a_clock_that_was_set_back_does_not_change_the_order_of_messages(s
     await intake.save([message(7)])
     async with system.sql.reading() as tx:
         items = await InboxRepository(tx).find_unfinished(EMMA)
-        assert [item.update_id for item in items] == [5, 6, 7]
+        assert [item.id for item in items] == [5, 6, 7]
         assert {item.received_at for item in items} == {before}
         assert not [item for item in items if await InboxRepository(tx).is_overtaken(item)]
     system.clock.passes(seconds=-2 * SET_BACK.total_seconds())
     await intake.save([message(8)])
     async with system.sql.reading() as tx:
         (first, *_) = await InboxRepository(tx).find_unfinished(EMMA)
-        assert (first.update_id, first.received_at) == (8, system.clock.now()), "time goes on"
+        assert (first.id, first.received_at) == (8, system.clock.now()), "time goes on"

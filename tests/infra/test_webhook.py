@@ -4,20 +4,18 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
 import pytest
 from starlette.applications import Starlette
-from starlette.requests import Request
 
 from bot.infra.db.errors import StoreDown
 from bot.infra.http import ports, server, webhook
-from bot.infra.http.guard import SecurityHeadersMiddleware
-from bot.infra.http.webhook import MAX_BODY_BYTES, Refusal, WebhookHandler
+from bot.infra.http.server import MAX_BODY_BYTES, SecurityHeadersMiddleware
+from bot.infra.http.webhook import WebhookHandler
 from bot.infra.redaction import redact
-from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.receiver import UPDATES_RECEIVED, UpdateIntake
 from bot.infra.telegram.inbound.webhook import Webhook
 from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
@@ -79,28 +77,12 @@ class SlowFirstStore(FakeStore):
             await asyncio.sleep(self._pauses.pop())
 
 
-class RecordingQueues(FakeQueues):
-    def __init__(self) -> None:
-        super().__init__()
-        self.calls: list[str] = []
-
-    def submit_updates(self, items: Sequence[InboxItem]) -> None:
-        self.calls += ["submit" for _ in items]
-
-    def expecting(self, _update_ids: Any) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def reread_inbox(self, chat_ids: Any) -> None:
-        self.calls += ["reread" for _ in chat_ids]
-
-
 async def test_of_an_update_that_comes_twice_at_once_the_second_waits_for_the_first() -> None:
     """If the queue read the inbox before the first delivery has queued the update, it would handle it twice."""
-    public, queues = Public(SlowFirstStore()), RecordingQueues()
-    public.intake._queues = queues
+    public = Public(SlowFirstStore())
     both = await asyncio.gather(public.post(message(7)), public.post(message(7)))
     assert [answer.status_code for answer in both] == [200, 200]
-    assert queues.calls == ["submit", "reread"]
+    assert public.queues.calls == ["new", "again"]
 
 
 async def test_two_updates_are_saved_beside_each_other() -> None:
@@ -211,12 +193,6 @@ async def test_what_is_no_update_is_rejected(body: bytes) -> None:
     assert (await Public().post(body)).status_code == 400
 
 
-async def test_a_body_over_a_mebibyte_is_rejected_by_its_length_before_the_secret() -> None:
-    public = Public()
-    answer = await public.post(b" " * (MAX_BODY_BYTES + 1), headers={})
-    assert answer.status_code == 413
-
-
 @asynccontextmanager
 async def served(public: Public) -> AsyncIterator[int]:
     listener = await ports.bind("127.0.0.1", 0)
@@ -224,7 +200,10 @@ async def served(public: Public) -> AsyncIterator[int]:
         yield listener.getsockname()[1]
 
 
-async def test_a_body_without_a_length_is_cut_off_when_it_has_become_too_large() -> None:
+async def test_a_body_without_a_length_is_cut_off_when_it_has_become_too_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server, "DISCARD_SECONDS", 0.05)
     public = Public()
     head = f"POST {WEBHOOK.path} HTTP/1.1\r\nhost: x\r\nx-telegram-bot-api-secret-token: {WEBHOOK.secret}\r\n"
     chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
@@ -236,23 +215,22 @@ async def test_a_body_without_a_length_is_cut_off_when_it_has_become_too_large()
     assert status.split()[1] == b"413"
 
 
-async def test_a_client_that_hangs_up_in_its_body_leaves_nothing_behind(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    public, receive, refusal = Public(), WebhookHandler._receive, asyncio.Future[Refusal | None]()
+async def test_a_client_that_hangs_up_in_its_body_leaves_nothing_behind(caplog: pytest.LogCaptureFixture) -> None:
+    public, ended = Public(), asyncio.Event()
+    app = public.app
 
-    async def receive_and_report(handler: WebhookHandler, request: Request) -> Refusal | None:
-        refusal.set_result(await receive(handler, request))
-        return refusal.result()
+    async def report_end(scope: Any, receive: Any, send: Any) -> None:
+        await app(scope, receive, send)
+        ended.set()
 
-    monkeypatch.setattr(WebhookHandler, "_receive", receive_and_report)
+    public.app = report_end  # type: ignore[assignment]
     head = f"POST {WEBHOOK.path} HTTP/1.1\r\nhost: x\r\nx-telegram-bot-api-secret-token: {WEBHOOK.secret}\r\n"
     async with asyncio.timeout(TIMEOUT_SECONDS), served(public) as port:
         _, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(f"{head}content-length: 100\r\n\r\n{{".encode())
         await writer.drain()
         writer.close()
-        assert await refusal is Refusal.MALFORMED
+        await ended.wait()
     assert public.queues.submitted == []
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 

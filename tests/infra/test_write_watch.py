@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from prometheus_client import REGISTRY
 
-from bot.infra.db import write_watch
+from bot.infra import watchdog
 from bot.infra.db.errors import StoreDown
-from bot.infra.db.write_watch import STUCK_SECONDS, TRY_SECONDS, watch_writes
-from bot.infra.process_state import ProcessState
+from bot.infra.watchdog import STUCK_SECONDS, TRY_SECONDS, ProcessState, watch_writes
 
 if TYPE_CHECKING:
     from bot.infra.db.database import Database
@@ -25,8 +24,8 @@ class Hour:
         self.works, self.works_in_new_session = True, True
         self.has_unsaved, self.standstill = False, 0.0
         self.back_at, self.saved_at = HOUR, HOUR
-        patch.setattr(write_watch, "time", SimpleNamespace(monotonic=lambda: self.seconds))
-        patch.setattr(write_watch, "asyncio", SimpleNamespace(sleep=self._sleep))
+        patch.setattr(watchdog, "time", SimpleNamespace(monotonic=lambda: self.seconds))
+        patch.setattr(watchdog, "asyncio", SimpleNamespace(sleep=self._sleep))
         self.state = ProcessState()
 
     async def can_write(self, *, in_new_session: bool = False) -> bool:

@@ -2,13 +2,13 @@
 
 from unittest.mock import patch
 
+from bot.mcp_server import arguments
 from bot.mcp_server import command as agent
-from bot.mcp_server.tools import order_creation
 
 
 def main() -> None:
     """Serve as `python -m bot mcp` does."""
-    with patch.object(order_creation, "check_number", _fails):
+    with patch.object(arguments, "check_number", _fails):
         agent.main()
 
 

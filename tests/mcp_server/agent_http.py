@@ -12,7 +12,7 @@ from mcp.server.mcpserver import MCPServer
 
 from bot.infra.http import ports
 from bot.infra.http import server as web
-from bot.mcp_server.http.server import running_app
+from bot.mcp_server.http import running_app
 from tests.waiting import TIMEOUT_SECONDS
 
 TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"

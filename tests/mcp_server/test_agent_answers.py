@@ -6,11 +6,11 @@ from decimal import Decimal
 
 import pytest
 
-from bot.mcp_server.logs import FixedTextOnly
-from bot.mcp_server.tools.answers import Output, answer, error_result
-from bot.mcp_server.tools.arguments import to_whole_number
-from bot.mcp_server.tools.rates import stats_out
-from bot.settlement.client import PlatformStats
+from bot.mcp_server.answers import Output, answer, error_result
+from bot.mcp_server.arguments import to_whole_number
+from bot.mcp_server.command import FixedTextOnly
+from bot.mcp_server.rates import stats_out
+from bot.settlement.model import PlatformStats
 
 HALF = "\ud83d"
 
@@ -30,7 +30,7 @@ def test_half_a_character_of_the_service_breaks_no_answer() -> None:
 
 def test_figures_may_be_anything() -> None:
     given = {"deep": {"list": [1, None, {HALF: HALF}]}, "rate": Decimal("1.5"), "vast": Decimal("1e999"), "state": HALF}
-    result = answer(stats_out(PlatformStats.model_validate(given)), "figures")
+    result = answer(stats_out(PlatformStats(given)), "figures")
     assert result.structured_content == {
         "fetchedAt": None,
         "deep": {"list": [1, None, {"?": "?"}]},

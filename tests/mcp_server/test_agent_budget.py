@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from bot.mcp_server.service import AgentRules, Service
-from bot.settlement.client import OrderInput, SettlementClient, SettlementError
-from bot.settlement.client.errors import NoAnswer
+from bot.settlement.errors import NoAnswer, SettlementFailure
+from tests.settlement.builders import a_request
 from tests.virtual_time import in_virtual_time, now
+
+if TYPE_CHECKING:
+    from bot.settlement.client import SettlementClient
 
 Request = Callable[[Service], Awaitable[object]]
 REQUESTS: tuple[tuple[str, Request], ...] = (
@@ -17,10 +20,10 @@ REQUESTS: tuple[tuple[str, Request], ...] = (
     ("quote", lambda service: service.quote()),
     ("deposit_rails", lambda service: service.rails()),
     ("platform_stats", lambda service: service.stats()),
-    ("order", lambda service: service.order("svc-1")),
-    ("orders", lambda service: service.orders(10)),
-    ("orders", lambda service: service.newest()),
-    ("create_order", lambda service: service.create(cast("OrderInput", None))),
+    ("look_up", lambda service: service.order("svc-1")),
+    ("newest", lambda service: service.orders(10)),
+    ("newest", lambda service: service.newest()),
+    ("place", lambda service: service.create(a_request())),
 )
 """What the tools request from the service, by the name of the client's method."""
 
@@ -32,7 +35,7 @@ class NotedClient:
         self.begun: list[tuple[str, float]] = []
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
-        async def request(*_: object) -> None:
+        async def request(*_: object, **__: object) -> None:
             self.begun.append((name, now()))
             raise NoAnswer
 
@@ -45,7 +48,7 @@ async def begun(*requests: Request, per_second: float) -> list[tuple[str, float]
     rules = AgentRules(requests_per_second=per_second)
     service = Service(cast("SettlementClient", client), rules, seconds=now, sleep=asyncio.sleep)
     results = await asyncio.gather(*(request(service) for request in requests), return_exceptions=True)
-    assert all(isinstance(result, SettlementError) for result in results), results
+    assert all(isinstance(result, SettlementFailure) for result in results), results
     return [(name, at - start) for name, at in client.begun]
 
 
@@ -55,7 +58,7 @@ def test_a_request_waits_for_the_one_before(name: str, request_made: Request) ->
     async def both() -> list[tuple[str, float]]:
         return await begun(lambda service: service.orders(10), request_made, per_second=2)
 
-    assert both() == [("orders", 0.0), (name, 0.5)]
+    assert both() == [("newest", 0.0), (name, 0.5)]
 
 
 @in_virtual_time

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from bot import __version__
 from bot.config import ConfigError
 from bot.mcp_server import command
-from bot.mcp_server.config import STANDARD_SERVICE, AgentSettings, load
-from bot.mcp_server.token_strength import is_weak
+from bot.mcp_server.config import STANDARD_SERVICE, AgentSettings, is_weak, load
 
 API_KEY = "pk_live_tenant1.s3cr3t-s3cr3t"
 TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"

@@ -23,9 +23,9 @@ from mcp_types import (
 )
 
 from bot.core.money import Amount
+from bot.mcp_server.answers import Refusal
+from bot.mcp_server.confirmation import Confirmation
 from bot.mcp_server.service import AgentRules
-from bot.mcp_server.tools.answers import Refusal
-from bot.mcp_server.tools.confirmation import Confirmation
 from bot.mcp_server.unresolved_orders import Request
 from bot.rates.model import estimate
 from bot.settlement.model import Quote
@@ -98,7 +98,7 @@ async def test_the_number_is_shown_as_it_was_typed_and_sats_are_exact(mode: str)
     assert "Number: +6281234567890" in question
     assert "Account holder: not given" in question
     assert "Recipient gets: about Rp" in question
-    assert "You pay: 25,000 sats (cbBTC)." in question
+    assert "You pay: 0.00025 cbBTC (Base)." in question
 
 
 @pytest.mark.parametrize("mode", IN_PROCESS)
@@ -283,7 +283,7 @@ async def test_over_stdio_a_lost_answer_creates_nothing_and_no_log_names_the_rec
 
 
 async def test_a_yes_is_bound_to_exactly_the_text_that_was_shown() -> None:
-    seconds, request = (lambda: 0.0), Request("014", "BCA", "1234567890", None, 150_000, "lightning")
+    seconds, request = (lambda: 0.0), Request("014", "BCA", "1234567890", Amount("IDR", 150_000), "lightning")
     expected = estimate(Amount("IDR", 150_000), Quote(Decimal(10**9), datetime(2026, 11, 21, tzinfo=UTC)))
 
     def shown(holder: str) -> Callable[[Estimate], str]:

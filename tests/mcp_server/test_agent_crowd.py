@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bot.settlement.client.transport import MAX_CONNECTIONS
+from bot.settlement.transport import MAX_CONNECTIONS
 from tests.mcp_server.agent_system import BCA, ORDERS, AgentSystem, open_agent_system
 from tests.waiting import found
 

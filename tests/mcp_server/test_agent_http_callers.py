@@ -6,7 +6,7 @@ import time
 
 from mcp.server.mcpserver import MCPServer
 
-from bot.mcp_server.caller import has_hung_up
+from bot.mcp_server.orders import has_hung_up
 from tests.mcp_server.agent_http import TOKEN, served
 from tests.waiting import TIMEOUT_SECONDS
 

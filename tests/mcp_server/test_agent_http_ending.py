@@ -1,12 +1,11 @@
 """Running calls when the tools' server stops."""
 
 import asyncio
-import logging
 
 import httpx
 import pytest
+import uvicorn
 
-from bot.infra.http import server
 from tests.mcp_server.agent_http import CALL_HEADERS, ToolServer, call, open_tool_server
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -16,13 +15,13 @@ FOR_EVER = int(10 * TIMEOUT_SECONDS)
 @pytest.fixture
 def closing(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """Return the event that is set once the closed server waits for calls. Other processes can soon have its port."""
-    begun, wait = asyncio.Event(), server._Server._wait_tasks_to_complete
+    begun, wait = asyncio.Event(), uvicorn.Server._wait_tasks_to_complete
 
-    async def observed(made: server._Server) -> None:
+    async def observed(made: uvicorn.Server) -> None:
         begun.set()
         await wait(made)
 
-    monkeypatch.setattr(server._Server, "_wait_tasks_to_complete", observed)
+    monkeypatch.setattr(uvicorn.Server, "_wait_tasks_to_complete", observed)
     return begun
 
 
@@ -60,17 +59,3 @@ async def test_a_call_that_the_end_cuts_off_is_told_so(caplog: pytest.LogCapture
         answer = await waiting
     assert (answer.status_code, answer.json()) == (503, {"error": "Shutting down"})
     assert "Traceback" not in caplog.text
-
-
-async def test_idle_connections_hold_nothing_up(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    caplog.set_level(logging.WARNING)
-    monkeypatch.setattr(server, "IDLE_SECONDS", FOR_EVER)
-    async with (
-        asyncio.timeout(TIMEOUT_SECONDS),
-        httpx.AsyncClient() as browser,
-        open_tool_server(ends_within=FOR_EVER) as tool_server,
-    ):
-        await browser.get(f"{tool_server.address}/healthz")
-    assert caplog.records == []

@@ -6,13 +6,12 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 import pytest_asyncio
+from mcp.server.mcpserver import MCPServer
 
-from bot.mcp_server.http.access import BearerMiddleware
+from bot.mcp_server.http import running_app
 from tests.mcp_server.agent_http import CALL_HEADERS, LIST_TOOLS, TOKEN, ToolServer, call, open_tool_server
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-NO_STREAM = {"jsonrpc": "2.0", "error": {"code": -32000, "message": "Method not allowed"}, "id": None}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -41,13 +40,13 @@ async def test_the_health_check_needs_no_bearer(tool_server: ToolServer) -> None
 @pytest.mark.parametrize(
     ("method", "path", "status", "said", "allow"),
     [
-        ("GET", "/mcp", 405, NO_STREAM, "POST, OPTIONS"),
-        ("DELETE", "/mcp", 405, NO_STREAM, "POST, OPTIONS"),
-        ("PUT", "/mcp", 405, NO_STREAM, "POST, OPTIONS"),
-        ("HEAD", "/mcp", 405, None, "POST, OPTIONS"),
-        ("OPTIONS", "/mcp", 204, None, "POST, OPTIONS"),
-        ("POST", "/healthz", 405, {"error": "Method not allowed"}, "GET, HEAD, OPTIONS"),
-        ("OPTIONS", "/healthz", 204, None, "GET, HEAD, OPTIONS"),
+        ("GET", "/mcp", 405, {"error": "Method not allowed"}, "POST"),
+        ("DELETE", "/mcp", 405, {"error": "Method not allowed"}, "POST"),
+        ("PUT", "/mcp", 405, {"error": "Method not allowed"}, "POST"),
+        ("HEAD", "/mcp", 405, None, "POST"),
+        ("OPTIONS", "/mcp", 405, {"error": "Method not allowed"}, "POST"),
+        ("POST", "/healthz", 405, {"error": "Method not allowed"}, "GET, HEAD"),
+        ("OPTIONS", "/healthz", 405, {"error": "Method not allowed"}, "GET, HEAD"),
         ("GET", "/", 404, {"error": "Not found"}, None),
         ("GET", "/.well-known/oauth-protected-resource", 404, {"error": "Not found"}, None),
         ("POST", "//mcp", 404, {"error": "Not found"}, None),
@@ -134,11 +133,9 @@ async def test_a_token_elsewhere_is_no_bearer(tool_server: ToolServer) -> None:
 
 
 async def test_a_server_without_a_token_is_not_made() -> None:
-    async def nothing(*_: object) -> None:
-        raise AssertionError
-
     with pytest.raises(ValueError, match="open to everybody"):
-        BearerMiddleware(nothing, token="")
+        async with running_app(MCPServer(name="open"), token="", allowed_hosts=(), per_minute=1):
+            raise AssertionError
 
 
 # Rate limit
@@ -207,6 +204,3 @@ async def test_every_error_is_json_and_a_slash_or_no_accept_make_no_difference(t
     for each in refused:
         assert each.headers["content-type"].startswith("application/json")
         assert "error" in each.json()
-    raw = await tool_server.says(b"this is not HTTP\r\n\r\n")
-    assert b"application/json" in raw
-    assert b'{"error": "Invalid HTTP request received."}' in raw

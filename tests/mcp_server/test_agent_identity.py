@@ -5,7 +5,7 @@ from importlib import metadata
 
 import pytest
 
-from bot.mcp_server.formats import find_website
+from bot.mcp_server.server import find_website
 
 
 @pytest.mark.parametrize(

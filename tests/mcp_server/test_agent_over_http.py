@@ -8,8 +8,8 @@ import httpx
 import pytest
 from mcp import MCPError
 
-from bot.mcp_server.formats import ICON_FILE, TITLE
-from bot.settlement.client.transport import MAX_CONNECTIONS
+from bot.mcp_server.server import ICON_FILE, TITLE
+from bot.settlement.transport import MAX_CONNECTIONS
 from tests.mcp_server.agent_http import CALL_HEADERS, LIST_TOOLS
 from tests.mcp_server.agents_over_http import BCA, MODES, agent_tools, call_tool, refused
 from tests.waiting import TIMEOUT_SECONDS

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.mcp_server.http.rate_limit import MINUTE, CallLimit, LimitState
+from bot.mcp_server.http import MINUTE, CallLimit, LimitState
 
 # Fractions that floats hold exactly: rounding isn't tested here.
 moments = st.lists(st.integers(0, 300 * 1024).map(lambda part: part / 1024), max_size=200).map(sorted)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.mcp_server.formats import join_words
+from bot.mcp_server.answers import join_words
 from bot.payments.tokens import CODES
 from tests.mcp_server.agent_system import BCA, AgentSystem, open_agent_system, text_of
 

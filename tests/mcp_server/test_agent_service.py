@@ -15,7 +15,8 @@ class NotedOrders:
     def __init__(self) -> None:
         self.read_ids: list[str] = []
 
-    async def order(self, order_id: str) -> Any:
+    async def look_up(self, order_id: str, *, retry: bool) -> Any:
+        assert retry
         self.read_ids.append(order_id)
         return object()
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from mcp_types import ImageContent
 
+from bot.mcp_server.rates import FEE_INCLUDED
 from bot.mcp_server.server import INSTRUCTIONS
-from bot.mcp_server.tools.rates import FEE_INCLUDED
 from bot.payments import bolt11
 from bot.payments.tokens import CODES
 from tests.mcp_server.agent_system import BCA, ORDERS, AgentSystem, open_agent_system, text_of
@@ -303,7 +304,7 @@ async def test_waiting_ends_once_its_caller_has_hung_up(system: AgentSystem, mon
         gone.set()
         await pauses.wait()
 
-    monkeypatch.setattr("bot.mcp_server.tools.order_tools.get_hang_up", lambda: gone)
+    monkeypatch.setattr("bot.mcp_server.orders.HUNG_UP", ContextVar("hung_up", default=gone))
     monkeypatch.setattr(system.tools, "sleep", pause)
     said = await system.fails("wait_for_offramp_order", orderId=made["orderId"], timeoutSeconds=300)
     assert "hung up" in said, "it ends in the middle of a pause"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.mcp_server.tools.payable import NOT_AWAITED
+from bot.mcp_server.payments import NOT_AWAITED
 from tests.mcp_server.agent_system import AgentSystem, open_agent_system, restarted, text_of
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,8 @@ from mcp import MCPError
 
 from bot.payments.tokens import TOKENS
 from bot.sandbox.settlement import SANDBOX_API_KEY
-from bot.settlement.client import SettlementClient, Timeouts
+from bot.settlement.client import SettlementClient
+from bot.settlement.http import Timeouts
 from tests.mcp_server.agent_system import BCA, ORDERS, AgentSystem, open_agent_system, restarted, text_of
 from tests.ports import closed_port
 from tests.waiting import TIMEOUT_SECONDS
@@ -19,8 +21,7 @@ from tests.waiting import TIMEOUT_SECONDS
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
 
-    from bot.mcp_server.service import NewestOrders
-    from bot.settlement.client import OrderList
+    from bot.settlement.model import NewestOrders
 
 
 @pytest.fixture(params=["documented", "live"])
@@ -80,7 +81,7 @@ async def test_a_refused_key_is_the_operators_business() -> None:
 async def test_a_service_out_of_reach_made_no_order(system: AgentSystem) -> None:
     await system.does("get_btc_idr_quote")
     async with SettlementClient(f"http://127.0.0.1:{closed_port()}", "pk_live_a.b") as nobody:
-        system.tools.create = nobody.create_order  # type: ignore[method-assign]  # it went away after the checks
+        system.tools.create = nobody.place  # type: ignore[method-assign]  # it went away after the checks
         said = await system.is_refused()
         assert "can't be reached. No order was created." in said
         system.tools._client = nobody
@@ -174,11 +175,11 @@ async def test_a_list_that_reached_nobody_ends_no_doubt(system: AgentSystem, mon
     await system.is_refused()
     await system.service.clock.sleep(60)
     with monkeypatch.context() as hung_up:
-        hung_up.setattr("bot.mcp_server.tools.order_tools.has_hung_up", lambda: True)
+        hung_up.setattr("bot.mcp_server.orders.has_hung_up", lambda: True)
         await system.does("list_offramp_orders")
     assert "requested before" in await system.is_refused()
     with monkeypatch.context() as broken:
-        broken.setattr("bot.mcp_server.tools.order_tools.order_line", lambda _order: 1 / 0)
+        broken.setattr("bot.mcp_server.orders.order_line", lambda _order: 1 / 0)
         await system.fails("list_offramp_orders")
     assert "requested before" in await system.is_refused()
     await system.does("list_offramp_orders")
@@ -343,8 +344,10 @@ async def test_a_second_deposit_of_the_same_amount_is_not_handed_out_until_the_f
     await system.service.control("POST", "/advance", orderId=first["orderId"], state="COMPLETED")
     await system.service.clock.sleep(60)
     async with restarted(system) as after:
-        shown = await after.does("get_offramp_order", orderId=second)
-        assert shown["depositToAddress"], shown["paymentWithheld"]
+        for process in (system, after):
+            shown = await process.does("get_offramp_order", orderId=second)
+            assert shown["depositToAddress"], shown["paymentWithheld"]
+            await system.service.clock.sleep(2)
 
 
 @pytest.mark.parametrize("fault", ["500_before", "empty_list"])
@@ -420,8 +423,8 @@ async def test_a_deposit_is_not_handed_out_if_the_list_has_filled_up_meanwhile(s
 
 async def test_a_row_that_cannot_be_read_may_be_a_deposit_of_the_same_amount(system: AgentSystem) -> None:
     class HalfRead(SettlementClient):
-        async def orders(self, limit: int = 50, *, retry: bool = True) -> OrderList:
-            return (await super().orders(limit, retry=retry)).model_copy(update={"skipped": 1})
+        async def newest(self, limit: int = 100, *, retry: bool = False) -> NewestOrders:
+            return replace(await super().newest(limit, retry=retry), skipped=1)
 
     async with HalfRead(system.service.url, SANDBOX_API_KEY) as client:
         system.tools._client = client
@@ -440,7 +443,7 @@ async def test_a_list_that_is_older_than_the_order_hands_no_deposit_out(system: 
 
     system.tools.newest = newest  # type: ignore[method-assign]  # as a copy that lags behind answers
     said = await system.is_refused(depositChannel="btcb")
-    assert "the list of orders can't be read right now" in said
+    assert "the list of orders doesn't have it right now" in said
 
 
 async def test_an_invoice_that_another_order_has_is_not_handed_out(system: AgentSystem) -> None:
@@ -474,7 +477,7 @@ async def test_a_mistake_of_ours_after_the_post_does_not_hide_the_order(
     def breaks(*_: object, **__: object) -> None:
         raise ZeroDivisionError(BCA["recipientDetails"])
 
-    monkeypatch.setattr("bot.mcp_server.tools.order_creation.check_new_payment", breaks)
+    monkeypatch.setattr("bot.mcp_server.order_creation.check_new_payment", breaks)
     said = await system.is_refused()
     assert "An order may exist" in said
     assert BCA["recipientDetails"] not in said

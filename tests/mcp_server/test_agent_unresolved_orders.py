@@ -1,24 +1,28 @@
 """An order that may exist isn't sent again before the caller got a list of orders that can show it."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.core.money import Amount
+from bot.mcp_server.answers import describe_order
 from bot.mcp_server.unresolved_orders import (
     APPEARS_WITHIN,
     CLOCK_SLACK,
     CREATED_FOR,
     Listing,
-    ListStart,
     Request,
     TooManyUnresolved,
     UnresolvedOrder,
     UnresolvedOrders,
     request_of,
 )
-from bot.settlement.client import NeverReached, NoAnswer, Order, OrderInput, OrderList, ValidationRejected
+from bot.settlement.errors import NeverReached, NoAnswer, Refused
+from bot.settlement.model import NewestOrders, PayoutMethod
+from tests.settlement.builders import a_report, a_request
 
 SERVED_AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 """The service's clock has nothing to do with the monotonic seconds of this process."""
@@ -32,13 +36,12 @@ class Seconds:
         return self.now
 
 
-def order(amount: int = 150_000, **changes: str) -> OrderInput:
-    known = {"partner_bank_code": "014", "partner_bank_name": "BANK", "recipient_details": "1234567890"}
-    return OrderInput(idr_amount=amount, **{**known, **changes})
+BANK = PayoutMethod("014", "BANK", "bank")
+WALLET = PayoutMethod("gopay", "GOPAY", "ewallet")
 
 
-def request(amount: int = 150_000) -> Request:
-    return request_of(order(amount), "bank")
+def request(amount: int = 150_000, **changes: Any) -> Request:
+    return request_of(a_request(Amount("IDR", amount), **{"method": BANK, **changes}))
 
 
 def fails(unresolved: UnresolvedOrders, error: BaseException) -> None:
@@ -46,25 +49,18 @@ def fails(unresolved: UnresolvedOrders, error: BaseException) -> None:
         raise error
 
 
-def listed(*ages: float | None, ids: tuple[str, ...] = (), skipped: int = 0) -> OrderList:
+def listed(*ages: float | None, ids: tuple[str, ...] = (), skipped: int = 0) -> NewestOrders:
     """Return a list with an order of each age in seconds, newest first."""
     rows = [
-        Order(
-            id=name,
-            state="ROUTE_SHOWN",
-            sat_amount=1,
-            idr_amount=1,
-            created_at=None if age is None else SERVED_AT - timedelta(seconds=age),
-        )
+        a_report(name, "ROUTE_SHOWN", created_at=None if age is None else SERVED_AT - timedelta(seconds=age))
         for name, age in zip((*ids, *map(str, range(len(ages)))), ages, strict=False)
     ]
-    return OrderList(orders=tuple(rows), fetched_at=SERVED_AT, skipped=skipped)
+    return NewestOrders(tuple(rows), SERVED_AT, skipped)
 
 
-def look(unresolved: UnresolvedOrders, seconds: Seconds, found: OrderList | None = None, limit: int = 50) -> None:
+def look(unresolved: UnresolvedOrders, seconds: Seconds, found: NewestOrders | None = None, limit: int = 50) -> None:
     """Give a list to the caller, by default a short one."""
-    start = unresolved.start_listing()
-    unresolved.finish_listing(Listing(start, seconds(), limit, found or listed(1)))
+    unresolved.finish_listing(Listing(seconds(), seconds(), limit, found or listed(1)))
 
 
 def is_refused(unresolved: UnresolvedOrders) -> bool:
@@ -73,14 +69,14 @@ def is_refused(unresolved: UnresolvedOrders) -> bool:
         reject(unresolved)
     except UnresolvedOrder:
         return True
-    except ValidationRejected:
+    except Refused:
         return False
     raise AssertionError
 
 
 def reject(unresolved: UnresolvedOrders, amount: int = 150_000) -> None:
     with unresolved.prevent_repeat(request(amount)):
-        raise ValidationRejected(400)
+        raise Refused(status=400)
 
 
 def lose(unresolved: UnresolvedOrders, seconds: Seconds, after: float) -> None:
@@ -100,7 +96,7 @@ def in_doubt() -> tuple[UnresolvedOrders, Seconds]:
 
 def test_an_order_that_surely_was_not_created_can_be_sent_again() -> None:
     unresolved = UnresolvedOrders()
-    for error in (ValidationRejected(400), NeverReached("no route")):
+    for error in (Refused(status=400), NeverReached("no route")):
         fails(unresolved, error)
         fails(unresolved, error)
 
@@ -129,7 +125,9 @@ def test_a_created_order_is_not_created_again_by_a_caller_who_missed_the_answer(
         (50, listed(), False),
     ],
 )
-def test_a_created_order_is_repeated_only_after_a_list_that_has_it(limit: int, found: OrderList, *, ends: bool) -> None:
+def test_a_created_order_is_repeated_only_after_a_list_that_has_it(
+    limit: int, found: NewestOrders, *, ends: bool
+) -> None:
     seconds = Seconds()
     unresolved = UnresolvedOrders(seconds)
     with unresolved.prevent_repeat(request()) as sending:
@@ -148,7 +146,7 @@ def test_one_without_a_known_outcome_cannot_until_somebody_looked(error: BaseExc
         pytest.fail("it was sent again")
     assert (raised.value.order_id, raised.value.is_running) == (None, False)
     assert unresolved.unknown() == [request()]
-    with pytest.raises(ValidationRejected):
+    with pytest.raises(Refused):
         reject(unresolved, 160_000)
     seconds.now += APPEARS_WITHIN
     look(unresolved, seconds)
@@ -179,7 +177,7 @@ OLDER = APPEARS_WITHIN + CLOCK_SLACK + 1
         (50, listed(1, skipped=1), False),
     ],
 )
-def test_a_doubt_ends_only_by_a_list_that_reaches_back_to_it(limit: int, found: OrderList, *, ends: bool) -> None:
+def test_a_doubt_ends_only_by_a_list_that_reaches_back_to_it(limit: int, found: NewestOrders, *, ends: bool) -> None:
     unresolved, seconds = in_doubt()
     look(unresolved, seconds, found, limit)
     assert is_refused(unresolved) is not ends
@@ -187,19 +185,19 @@ def test_a_doubt_ends_only_by_a_list_that_reaches_back_to_it(limit: int, found: 
 
 def test_a_full_list_without_the_services_time_reaches_back_nowhere() -> None:
     unresolved, seconds = in_doubt()
-    look(unresolved, seconds, OrderList(orders=listed(OLDER).orders), limit=1)
+    look(unresolved, seconds, NewestOrders(listed(OLDER).reports), limit=1)
     assert is_refused(unresolved)
-    look(unresolved, seconds, OrderList(orders=listed(OLDER).orders), limit=2)
+    look(unresolved, seconds, NewestOrders(listed(OLDER).reports), limit=2)
     assert not is_refused(unresolved)
 
 
 def test_a_list_that_took_its_time_reaches_back_less_far() -> None:
     unresolved, seconds = in_doubt()
-    start = unresolved.start_listing()
+    asked_at = seconds()
     seconds.now += 20
-    unresolved.finish_listing(Listing(start, seconds(), 1, listed(OLDER + 19)))
+    unresolved.finish_listing(Listing(asked_at, seconds(), 1, listed(OLDER + 19)))
     assert is_refused(unresolved)
-    unresolved.finish_listing(Listing(start, seconds(), 1, listed(OLDER + 20)))
+    unresolved.finish_listing(Listing(asked_at, seconds(), 1, listed(OLDER + 20)))
     assert not is_refused(unresolved)
 
 
@@ -229,10 +227,10 @@ def test_no_list_ends_a_doubt_that_can_lack_the_order(
     with pytest.raises(NoAnswer):
         lose(unresolved, seconds, lost_after)
     seconds.now += asked_after
-    start = unresolved.start_listing()
+    asked_at = seconds()
     seconds.now += took
     rows = sorted(ages)[:limit]
-    unresolved.finish_listing(Listing(start, seconds(), limit, listed(*rows)))
+    unresolved.finish_listing(Listing(asked_at, seconds(), limit, listed(*rows)))
     # The service may have listed at any moment between, and created the order at any moment after it was requested.
     can_lack_it = len(rows) == limit and seconds.now - rows[-1] >= sent_at
     if can_lack_it or asked_after < APPEARS_WITHIN:
@@ -244,21 +242,20 @@ def test_no_list_ends_a_doubt_that_can_lack_the_order(
 def test_a_list_that_was_asked_for_before_the_order_was_sent_proves_nothing() -> None:
     seconds = Seconds()
     unresolved = UnresolvedOrders(seconds)
-    start = unresolved.start_listing()
+    asked_at = seconds()
     fails(unresolved, NoAnswer("silence"))
     seconds.now += APPEARS_WITHIN
-    unresolved.finish_listing(Listing(start, seconds(), 50, listed(1)))
+    unresolved.finish_listing(Listing(asked_at, seconds(), 50, listed(1)))
     assert is_refused(unresolved)
 
 
 def test_a_list_that_was_asked_for_while_the_order_was_under_way_proves_nothing() -> None:
     seconds = Seconds()
     unresolved = UnresolvedOrders(seconds)
-    start = ListStart(0, 0)
     with unresolved.prevent_repeat(request()):
-        start = unresolved.start_listing()
+        asked_at = seconds()
     seconds.now += APPEARS_WITHIN
-    unresolved.finish_listing(Listing(start, seconds(), 50, listed(1)))
+    unresolved.finish_listing(Listing(asked_at, seconds(), 50, listed(1)))
     assert is_refused(unresolved)
 
 
@@ -273,13 +270,13 @@ def test_one_under_way_cannot_be_sent_beside_itself_even_after_a_look() -> None:
 
 
 def test_another_spelling_of_the_holder_or_of_a_mobile_number_is_the_same_order() -> None:
-    assert request_of(order(bank_account_name="BUDI"), "bank") == request_of(order(bank_account_name="Budi "), "bank")
+    assert request(holder="BUDI") == request(holder="Budi ")
     spellings = ("081234567890", "+6281234567890", "6281234567890")
-    assert len({request_of(order(recipient_details=each), "ewallet") for each in spellings}) == 1
+    assert len({request(method=WALLET, number=each) for each in spellings}) == 1
     accounts = ("081234567890", "6281234567890")
-    assert len({request_of(order(recipient_details=each), "bank") for each in accounts}) == 2
-    assert request_of(order(deposit_channel="lightning"), "bank") == request()
-    assert request_of(order(deposit_channel="cbbtc"), "bank") != request()
+    assert len({request(number=each) for each in accounts}) == 2
+    assert request(channel="lightning") == request()
+    assert request(channel="cbbtc") != request()
 
 
 def test_a_doubt_is_never_forgotten_to_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,13 +310,6 @@ def test_orders_under_way_count_towards_the_limit_of_doubts(monkeypatch: pytest.
 
 
 def test_a_doubt_is_described_without_its_recipient() -> None:
-    assert request().describe() == "Rp150,000 to BANK"
-    assert (
-        request_of(
-            OrderInput(
-                sat_amount=25_000, partner_bank_code="014", partner_bank_name="BANK", recipient_details="1234567890"
-            ),
-            "bank",
-        ).describe()
-        == "25,000 sats to BANK"
-    )
+    assert describe_order(request()) == "Rp150,000 to BANK"
+    in_sats = a_request(Amount("SAT", 25_000), method=BANK)
+    assert describe_order(request_of(in_sats)) == "25,000 sats to BANK"

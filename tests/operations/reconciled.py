@@ -9,7 +9,7 @@ from bot.operations.reconciliation.service import ReconciliationService
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import OrderReport, OrderRequest
-from bot.staff.alarm_model import AlarmKind
+from bot.staff.model import AlarmKind
 from tests.orders.order_system import OSCAR, REQUEST, OrderSystem
 
 
@@ -18,7 +18,7 @@ def reconciliation_of(system: OrderSystem, settlement: Any = None) -> Reconcilia
     return ReconciliationService(
         system.infra,
         replace(system.access, settlement=settlement or system.settlement),
-        system.observer,
+        system.tracker,
         frozenset({OSCAR}),
     )
 
@@ -33,7 +33,7 @@ async def reconcile(system: OrderSystem, *, after: float = 60, settlement: Any =
 
 async def alarms(system: OrderSystem) -> set[tuple[AlarmKind, str]]:
     """Return the open alarms of reconciliations, by kind and order."""
-    return {(alarm.kind, alarm.subject) for alarm in await system.alarms.open() if alarm.kind in ALARM_OF.values()}
+    return {(alarm.kind, alarm.subject) for alarm in await system.alarms.find_open() if alarm.kind in ALARM_OF.values()}
 
 
 def found(run: Run) -> set[tuple[DifferenceKind, str]]:

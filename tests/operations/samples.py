@@ -7,7 +7,18 @@ from typing import Any, Final
 
 from bot.core.date_ranges import NAMED_SPANS, Span
 from bot.infra.outbox.model import Backlog
+from bot.operations import screens
 from bot.operations.gauges import LiveFigures
+from bot.operations.model import (
+    BotStatistics,
+    OrderOutcome,
+    OrderStatistics,
+    OwnTotals,
+    RequestStatistics,
+    SubscriberStatistics,
+    Tally,
+    UserStatistics,
+)
 from bot.operations.monitor import HealthSummary
 from bot.operations.reconciliation.model import (
     Difference,
@@ -19,20 +30,9 @@ from bot.operations.reconciliation.model import (
     Run,
     UnseenSpan,
 )
-from bot.operations.screens import statistics
-from bot.operations.statistics import (
-    BotStatistics,
-    OrderOutcome,
-    OrderStatistics,
-    OwnTotals,
-    RequestStatistics,
-    SubscriberStatistics,
-    Tally,
-    UserStatistics,
-)
-from bot.operations.statistics_service import ServiceStatistics
+from bot.operations.service import ServiceStatistics
 from bot.settlement.model import DepositRails, PlatformStats, Rail
-from bot.staff.alarm_model import Alarm
+from bot.staff.model import Alarm
 from tests.screens import JAKARTA, NOW, Outside
 from tests.staff.samples import some_lists
 
@@ -42,7 +42,8 @@ FIGURES: Final = LiveFigures(
     answer_median=0.234,
     answer_p99=1.5,
     slow_downs=1_234,
-    send_limit=119.6,
+    bulk_limit=12.4,
+    has_shared_requests=True,
     service_budget=9.75,
 )
 NO_FIGURES: Final = LiveFigures(
@@ -50,7 +51,8 @@ NO_FIGURES: Final = LiveFigures(
     answer_median=None,
     answer_p99=None,
     slow_downs=0,
-    send_limit=60,
+    bulk_limit=29.7,
+    has_shared_requests=False,
     service_budget=10,
 )
 SIZES: Final = (0, 1, 999, 10**9)
@@ -158,5 +160,5 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     Span: lambda _: (find(NOW, JAKARTA) for find in NAMED_SPANS.values()),
     BotStatistics: some_statistics,
     ServiceStatistics: some_of_the_service,
-    (statistics.show_statistics, "since"): lambda outside: (outside.t.date_time(NOW, JAKARTA),),
+    (screens.show_statistics, "since"): lambda outside: (outside.t.date_time(NOW, JAKARTA),),
 }

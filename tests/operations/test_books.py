@@ -14,7 +14,7 @@ from bot.operations.reconciliation import service as module
 from bot.operations.reconciliation.books import COLUMNS, ZONE, Books, PaidOrder
 from bot.operations.reconciliation.repository import ReconciliationRepository
 from bot.orders.repository import OrderRepository
-from bot.settlement.steps import OrderStep
+from bot.settlement.model import OrderStep
 from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
 from tests.operations.reconciled import reconciliation_of

@@ -11,14 +11,13 @@ from datetime import timedelta
 
 from bot.core.money import Amount
 from bot.infra.db.transaction import Transaction
-from bot.operations.reconciliation.workers import ReconciliationWorker
-from bot.orders.order import Order, Phase, advance, make_payable, new_intent
-from bot.orders.payer import payer_in_chat
+from bot.operations.reconciliation.service import ReconciliationWorker
+from bot.orders.order import Order, Phase, advance, make_payable, new_intent, payer_in_chat
 from bot.orders.poll_intervals import next_poll_at
 from bot.orders.repository import OrderRepository
-from bot.orders.tracking.reports import expire_or_close
+from bot.orders.tracking.tracker import expire_or_close
 from bot.rates.model import estimate
-from bot.settlement.model import Placed
+from bot.settlement.model import CreatedOrder
 from tests.operations.reconciled import alarms, make_orders_of_others, reconciliation_of
 from tests.orders.order_system import REQUEST, RULES, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
@@ -68,7 +67,7 @@ class Day:
         request = replace(REQUEST, number=f"{1_000_000_000 + number}")
         if number % 9 == 0:
             request = replace(request, channel="cbbtc", amount=Amount("SAT", 25_000 + number))
-        placed = self.system.service.make(request)
+        created = self.system.service.make(request)
         intent = new_intent(
             request,
             estimate(request.amount, await self.system.service.quote()),
@@ -76,15 +75,15 @@ class Day:
             draft_id=str(number),
             now=self.system.clock.now(),
         )
-        order = replace(_as_created(intent, placed), expires_at=self.system.clock.now() + timedelta(hours=1))
+        order = replace(_as_created(intent, created), expires_at=self.system.clock.now() + timedelta(hours=1))
         if number % 50 == 1:
             order = replace(order, service_id=None, phase=Phase.UNKNOWN)  # its answer was lost
         elif number % 50 == 2:
             order = replace(order, phase=Phase.ABANDONED)  # its price had changed
         else:
-            self.orders[placed.service_id] = order = self._with_next_poll(order)
+            self.orders[created.service_id] = order = self._with_next_poll(order)
             if self.chance.random() < 0.8:
-                self.moving[placed.service_id] = [*LIFE[:-1], "FAILED"] if self.chance.random() < 0.1 else [*LIFE]
+                self.moving[created.service_id] = [*LIFE[:-1], "FAILED"] if self.chance.random() < 0.1 else [*LIFE]
         await OrderRepository(tx).add(order)
 
     async def _poll(self, tx: Transaction, service_id: str) -> None:
@@ -103,9 +102,9 @@ class Day:
         return replace(order, next_poll_at=next_poll_at(order, self.system.clock.now(), RULES.poll_interval))
 
 
-def _as_created(intent: Order, placed: Placed) -> Order:
-    created = replace(intent, service_id=placed.service_id, sats=placed.sats, idr=placed.idr, bolt11=placed.bolt11)
-    return make_payable(replace(created, deposit=placed.deposit), intent.created_at)
+def _as_created(intent: Order, created: CreatedOrder) -> Order:
+    order = replace(intent, service_id=created.service_id, sats=created.sats, idr=created.idr, bolt11=created.bolt11)
+    return make_payable(replace(order, deposit=created.deposit), intent.created_at)
 
 
 async def test_a_clean_day_of_2000_orders_has_no_difference(system: OrderSystem, service: FakeSettlement) -> None:

@@ -18,9 +18,9 @@ from bot.infra.db import copy, migrate
 from bot.infra.db.columns import ExactDecimal, Instant, Json
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
-from bot.infra.db.lease_tables import LEADER, leader_lease
+from bot.infra.db.tables import chat_leases
 from bot.infra.db.vault import Vault
-from bot.operations import copy_database as copying
+from bot.operations.database_commands import LEFT_OUT, copy_database
 from bot.orders.repository import OrderRepository
 from bot.tables import metadata
 from tests.e2e.programs import run_program
@@ -73,7 +73,7 @@ async def opened(url: str, vault: Vault = VAULT) -> AsyncIterator[Database]:
 async def copies(source: str, target: str, vault: Vault = VAULT) -> tuple[int, list[str]]:
     """Copy as the command does. Return its exit code, and what it prints."""
     said: list[str] = []
-    code = await copying.run(source, target, lambda url: Database(url, vault), said.append)
+    code = await copy_database(source, target, lambda url: Database(url, vault), said.append)
     return code, said
 
 
@@ -121,7 +121,7 @@ async def _read_all(store: Database) -> dict[str, list[dict[str, object]]]:
     async with store.reading() as tx:
         found = {}
         for table in metadata.sorted_tables:
-            if table.name in copying.LEFT_OUT:
+            if table.name in LEFT_OUT:
                 continue
             rows = (await tx.connection.execute(select(table))).mappings()
             found[table.name] = sorted(map(dict, rows), key=repr)
@@ -139,7 +139,7 @@ async def test_every_row_of_every_table_is_copied(
         async with store.transaction() as tx:
             await tx.connection.execute(metadata.tables["saved_replies"].delete())
             for table in metadata.sorted_tables:
-                if table.name not in {*copying.LEFT_OUT, "sealing_keys"}:
+                if table.name not in {*LEFT_OUT, "sealing_keys"}:
                     # Of one table more than are read at once, of one table as many.
                     count = {"users": copy.AT_ONCE + 1, "order_events": 5, "orders": copy.AT_ONCE}.get(table.name, 5)
                     await tx.connection.execute(insert(table), _rows(table, count))
@@ -203,10 +203,10 @@ async def test_a_lease_that_has_not_expired_is_a_bot_that_works(of: str, new_url
     async with opened(source if of == "source" else target) as store:
         for expires_in, expected in ((5, 1), (-1, 0)):
             async with store.transaction() as tx:
-                await tx.connection.execute(text("DELETE FROM leader_lease"))
+                await tx.connection.execute(text("DELETE FROM chat_leases"))
                 expires_at = func.now() + timedelta(seconds=expires_in)
-                lease = {"id": LEADER, "owner": "bot", "expires_at": expires_at, "epoch": 1}
-                await tx.connection.execute(insert(leader_lease).values(lease))
+                lease = {"chat_id": 0, "owner": "bot", "expires_at": expires_at, "epoch": 1}
+                await tx.connection.execute(insert(chat_leases).values(lease))
             assert (await copies(source, target))[0] == expected
 
 
@@ -233,7 +233,7 @@ async def test_a_source_that_cannot_be_used_is_named_with_the_reason(
     await used_by_a_bot(source)
     code, said = await copies(source, target, Vault([OLDER_KEY]))
     assert code == 1
-    assert "Add the old key at the end of ENCRYPTION_KEYS" in said[0]
+    assert "Add that key at the end of ENCRYPTION_KEYS" in said[0]
     become_the_next_version(tmp_path / "next", monkeypatch)
     code, said = await copies(source, target)
     assert code == 1

@@ -8,11 +8,11 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.operations.gauges import HOUR, LiveFigureReader, LiveFigures
-from bot.operations.statistics_repository import StatisticsRepository
+from bot.operations.repository import StatisticsRepository
 from bot.settlement.budget import Budget
-from bot.settlement.model import OrderReport
 from tests.infra.builders import an_infra, an_update
 from tests.orders.order_system import OrderSystem
+from tests.settlement.builders import a_report
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 from tests.times import NOW, SECOND
 
@@ -20,7 +20,7 @@ from tests.times import NOW, SECOND
 class Limits:
     """The limits of this process, in place of its limiter."""
 
-    per_second, slow_downs = 59.5, 3
+    bulk_per_second, slow_downs = 14.8, 3
 
 
 async def read(store: Database) -> LiveFigures:
@@ -36,7 +36,7 @@ async def answer(store: Database, first: int, *lengths: timedelta, ago: timedelt
         inbox = InboxRepository(tx)
         updates = [an_update(first + number, received_at=ended - each) for number, each in enumerate(lengths)]
         await inbox.add(updates)
-        await inbox.finish([update.update_id for update in updates], ended)
+        await inbox.finish([update.id for update in updates], ended)
 
 
 async def test_the_times_of_the_last_hours_answers_are_shown(store: Database) -> None:
@@ -45,7 +45,8 @@ async def test_the_times_of_the_last_hours_answers_are_shown(store: Database) ->
         answer_median=None,
         answer_p99=None,
         slow_downs=3,
-        send_limit=59.5,
+        bulk_limit=14.8,
+        has_shared_requests=False,
         service_budget=9.5,
     )
     await answer(store, 1, *(number * SECOND / 4 for number in reversed(range(1, 201))))
@@ -80,7 +81,7 @@ async def test_the_last_payment_counts_from_the_services_time_of_it(system: Orde
     first, second, third = [await system.place() for _ in range(3)]
     for order, state, ago in ((first, "LN_INVOICE_PAID", 4), (second, "COMPLETED", 2), (first, "LN_SWAP_PENDING", 1)):
         now = system.clock.now()
-        report = OrderReport(
+        report = a_report(
             service_id=order.service_id or "",
             state=state,
             paid_at=now - ago * SECOND,

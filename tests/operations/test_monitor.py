@@ -6,20 +6,14 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from bot.infra.db.errors import RowUnreadable
 from bot.infra.outbox.model import RetryLater, Sent
-from bot.orders.notification_kinds import OrderWarning
 from bot.orders.order import Order
-from bot.settlement.model import (
-    KeyRefused,
-    OutcomeUnknown,
-    OutOfReach,
-    PayoutMethod,
-    Refused,
-    ServiceDown,
-    SlowDown,
-)
-from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.orders.warnings import OrderWarning
+from bot.settlement.errors import KeyRefused, NeverReached, NoAnswer, OutcomeUnknown, Refused, SlowDown
+from bot.settlement.model import PayoutMethod
 from bot.staff.alarms import next_reminder
+from bot.staff.model import Alarm, AlarmKind, StaffRules
 from bot.staff.notifications import AlarmNotification
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.settlement.builders import BCA
@@ -32,7 +26,7 @@ MANY = tuple(PayoutMethod(f"{number:03}", f"BANK {number}", "bank", None) for nu
 async def check_and_deliver(system: OrderSystem, *, after: float = 5) -> list[str]:
     """Wait `after` seconds, check everything, send notifications, and return what operators have got."""
     system.clock.passes(seconds=after)
-    await system.monitor_worker.check()
+    await system.monitor.check()
     await system.deliver()
     return system.sender.kinds(OSCAR)
 
@@ -44,13 +38,13 @@ async def probe_repeatedly(system: OrderSystem, times: int, *, every: float = 6)
 
 
 async def open_kinds(system: OrderSystem) -> list[AlarmKind]:
-    return [alarm.kind for alarm in await system.alarms.open()]
+    return [alarm.kind for alarm in await system.alarms.find_open()]
 
 
 async def test_an_outage_that_lasts_is_reported_once_and_so_is_its_end(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    service.reads.extend(failing(ServiceDown, 20))
+    service.reads.extend(failing(NoAnswer, 20))
     system.clock.passes(minutes=1)
     await probe_repeatedly(system, 3)
     assert await check_and_deliver(system) == []
@@ -63,14 +57,14 @@ async def test_an_outage_that_lasts_is_reported_once_and_so_is_its_end(
 
 
 async def test_one_failure_and_a_burst_of_them_are_no_outage(system: OrderSystem, service: FakeSettlement) -> None:
-    service.reads.extend(failing(ServiceDown, 50))
+    service.reads.extend(failing(NoAnswer, 50))
     for _ in range(50):
-        with pytest.raises(ServiceDown):
+        with pytest.raises(NoAnswer):
             await system.settlement.quote()
     assert await check_and_deliver(system) == []
     await system.settlement.quote()
-    service.reads.append(ServiceDown())
-    with pytest.raises(ServiceDown):
+    service.reads.append(NoAnswer())
+    with pytest.raises(NoAnswer):
         await system.settlement.quote()
     assert await check_and_deliver(system, after=120) == []
 
@@ -94,7 +88,7 @@ async def test_a_service_that_creates_no_orders_is_reported_until_it_creates_one
     assert await check_and_deliver(system) == []
     await place_orders(system, *LOST * 3)
     assert await check_and_deliver(system) == [AlarmNotification.RAISED]
-    (alarm,) = await system.alarms.open()
+    (alarm,) = await system.alarms.find_open()
     assert (alarm.kind, alarm.facts["orders"]) == (AlarmKind.SERVICE_DOWN, True)
     await system.settlement.quote()
     assert await check_and_deliver(system) == [AlarmNotification.RAISED]
@@ -107,15 +101,16 @@ async def test_the_orders_of_all_processes_show_whether_the_service_creates_any(
 ) -> None:
     await place_orders(other_system, *LOST * 3)
     await system.settlement.quote()
-    await system.monitor.check_service()
+    await system.check_service()
     assert await open_kinds(system) == [AlarmKind.SERVICE_DOWN]
     await place_orders(other_system, "answer")
-    await system.monitor.check_service()
+    await system.check_service()
     assert await open_kinds(system) == []
 
 
 @pytest.mark.parametrize(
-    ("last", "alarms"), [(OutOfReach(), 1), (OutcomeUnknown(), 1), (Refused("no"), 0), (Refused(), 0), ("answer", 0)]
+    ("last", "alarms"),
+    [(NeverReached(), 1), (OutcomeUnknown(), 1), (Refused(), 0), ("answer", 0)],
 )
 async def test_a_reason_is_an_answer_and_a_request_that_never_arrived_has_none(
     system: OrderSystem, last: Exception | str, alarms: int
@@ -168,7 +163,7 @@ async def test_the_monitor_sends_no_request_while_others_do(system: OrderSystem,
 
 
 async def test_the_monitor_waits_as_long_as_the_service_asks(system: OrderSystem, service: FakeSettlement) -> None:
-    service.reads.append(SlowDown(600))
+    service.reads.append(SlowDown(retry_after=600))
     await probe_repeatedly(system, 12)
     assert service.times("methods") == 1
     await probe_repeatedly(system, 100)
@@ -233,7 +228,7 @@ async def test_an_operator_accepts_a_list_in_another_process_than_the_leader(
     service.methods = MANY[:4]
     await system.catalogue.methods(fresh=True)
     await check_and_deliver(system)
-    (alarm,) = await system.alarms.open()
+    (alarm,) = await system.alarms.find_open()
     assert (alarm.facts["before"], alarm.facts["now"]) == (9, 4)
 
 
@@ -243,7 +238,7 @@ async def test_notifications_that_wait_too_long_are_an_alarm_until_they_are_sent
     await system.deliver()
     assert await check_and_deliver(system, after=50) == []
     assert await check_and_deliver(system, after=15) == [AlarmNotification.RAISED]
-    (alarm,) = await system.alarms.open()
+    (alarm,) = await system.alarms.find_open()
     assert (alarm.kind, alarm.facts["count"]) == (AlarmKind.OUTBOX_BACKLOG, 1)
     await check_and_deliver(system, after=200)
     assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
@@ -262,7 +257,7 @@ async def test_a_poller_that_waits_as_the_service_asked_is_not_silent(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     await system.place()
-    service.reads.append(SlowDown(300))
+    service.reads.append(SlowDown(retry_after=300))
     assert await system.poll() == 300
     for _ in range(60):
         await check_and_deliver(system)
@@ -285,7 +280,7 @@ async def test_a_missing_right_in_the_database_is_one_alarm_until_it_is_back(
     monkeypatch.setattr(system.sql, "find_forbidden_table", find_forbidden_table)
     for _ in range(2):
         assert await check_and_deliver(system) == [AlarmNotification.RAISED]
-    (alarm,) = await system.alarms.open()
+    (alarm,) = await system.alarms.find_open()
     assert (alarm.kind, alarm.facts["table"]) == (AlarmKind.RIGHT_MISSING, "orders")
     forbidden.append(None)
     assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
@@ -296,7 +291,7 @@ async def test_a_second_poller_is_one_alarm_until_it_is_gone(system: OrderSystem
     system.monitor.find_second_poller = lambda: since[-1]
     for _ in range(2):
         assert await check_and_deliver(system) == [AlarmNotification.RAISED]
-    (alarm,) = await system.alarms.open()
+    (alarm,) = await system.alarms.find_open()
     assert alarm.kind is AlarmKind.SECOND_POLLER
     since.append(None)
     assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
@@ -305,19 +300,20 @@ async def test_a_second_poller_is_one_alarm_until_it_is_gone(system: OrderSystem
 async def test_rows_that_any_process_cannot_read_are_one_alarm_until_none_reports_them(
     system: OrderSystem, other_system: OrderSystem
 ) -> None:
-    system.sql._vault.unreadable.add("users 7")
-    other_system.sql._vault.unreadable.add("drafts d1")
+    system.sql._vault.unreadable["users 7"] = RowUnreadable()
+    other_system.sql._vault.unreadable["drafts d1"] = RowUnreadable()
     for _ in range(60):
         await system.monitor.report_rows()
         await other_system.monitor.report_rows()
         await system.poll(after=0)
         assert await check_and_deliver(system) == [AlarmNotification.RAISED]
-    (alarm,) = await system.alarms.open()
+    (alarm,) = await system.alarms.find_open()
     assert (alarm.kind, alarm.facts["count"], alarm.facts["rows"]) == (
         AlarmKind.ROW_UNREADABLE,
         2,
         "drafts d1, users 7",
     )
+    await system.alarms.take(OSCAR)  # so that it isn't repeated
     system.sql._vault.unreadable.clear()
     for _ in range(60):
         await other_system.monitor.report_rows()
@@ -335,8 +331,9 @@ async def test_reminders_come_later_and_later_and_name_everything_at_once(system
     for minutes in range(6, 60 * 30 + 1, 6):
         system.clock.passes(minutes=6)
         await system.alarms.remind()
-        if (await system.alarms.open())[0].reminded_at == system.clock.now():
+        if (await system.alarms.find_open())[0].reminded_at == system.clock.now():
             reminded.append(minutes // 60)
+        await system.alarms.take(OSCAR)
     assert reminded == [1, 2, 4, 8, 16]
     await system.deliver()
     assert system.sender.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, *[AlarmNotification.REMINDER] * 5]
@@ -369,18 +366,18 @@ async def test_nobody_is_reminded_right_after_the_lead_has_changed(system: Order
 async def test_a_process_that_begins_to_lead_is_no_silent_poller(system: OrderSystem) -> None:
     await system.poll()
     system.clock.passes(seconds=14)
-    await system.monitor_worker.check()
+    await system.monitor.check()
     system.clock.passes(seconds=14)
-    await system.monitor_worker.begin_to_lead()
+    await system.monitor.begin_to_lead()
     for _ in range(11):
         assert await check_and_deliver(system) == []
 
 
 def test_a_reminder_is_due_each_day_in_the_end(system: OrderSystem) -> None:
     now = system.clock.now()
-    old = Alarm(kind=AlarmKind.KEY_REFUSED, raised_at=now - timedelta(days=9), reminded_at=now)
-    assert next_reminder(old, timedelta(hours=1)) == now + timedelta(days=1)
-    assert next_reminder(old, timedelta(days=3)) == now + timedelta(days=3)
+    old = Alarm(kind=AlarmKind.KEY_REFUSED, raised_at=now - timedelta(days=9), reminded_at=now, taken_by=OSCAR)
+    assert next_reminder(old, StaffRules(remind_after=timedelta(hours=1))) == now + timedelta(days=1)
+    assert next_reminder(old, StaffRules(remind_after=timedelta(days=3))) == now + timedelta(days=3)
 
 
 async def fail_after_payment(system: OrderSystem) -> Order:
@@ -411,7 +408,7 @@ async def test_an_invoice_that_does_not_match_is_an_alarm_as_well(system: OrderS
     service.answers.append({"bolt11": service.invoice(1)})
     order = await system.place()
     assert await check_and_deliver(system) == [OrderWarning.BAD_INVOICE]
-    (alarm,) = await system.alarms.open()
+    (alarm,) = await system.alarms.find_open()
     assert (alarm.kind, alarm.subject) == (AlarmKind.INVOICE_MISMATCH, order.reference)
     assert alarm.facts["complaint"]
 
@@ -446,7 +443,7 @@ async def test_each_unreadable_text_of_a_destination_is_one_alarm(system: OrderS
         service.methods = methods
         await system.catalogue.methods(fresh=True)
         await check_and_deliver(system)
-        found = [each for each in await system.alarms.open() if each.kind is AlarmKind.DESTINATION_UNCLEAR]
+        found = [each for each in await system.alarms.find_open() if each.kind is AlarmKind.DESTINATION_UNCLEAR]
         return [alarm.facts["complaint"] for alarm in found]
 
     qris = PayoutMethod("qr", "QR SHOP", "qris", 0, "kind “qris”")
@@ -455,7 +452,7 @@ async def test_each_unreadable_text_of_a_destination_is_one_alarm(system: OrderS
     assert await read(UNREADABLE, nothing, qris) == ["maxAmountTransfer “50.000”", "kind “qris”"]
     assert await read(UNREADABLE, nothing, qris) == ["maxAmountTransfer “50.000”", "kind “qris”"]
     assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED] * 2
-    assert {alarm.facts["destination"] for alarm in await system.alarms.open()} == {"BCA", "QR SHOP"}
+    assert {alarm.facts["destination"] for alarm in await system.alarms.find_open()} == {"BCA", "QR SHOP"}
     other = replace(UNREADABLE, unread="maxAmountTransfer “60.000”")
     assert await read(other, nothing, qris) == ["kind “qris”", "maxAmountTransfer “60.000”"]
     kinds = system.sender.kinds(OSCAR)

@@ -8,11 +8,11 @@ import pytest
 
 from bot.core.money import Amount
 from bot.operations.reconciliation.model import DifferenceKind, ListedSpan
-from bot.operations.reconciliation.service import MAX_ALARMS, MAX_READ_AGAIN
-from bot.operations.reconciliation.workers import ReconciliationWorker
+from bot.operations.reconciliation.service import MAX_ALARMS, MAX_READ_AGAIN, ReconciliationWorker
 from bot.orders.order import Order, Phase
-from bot.settlement.model import KeyRefused, NewestOrders, OrderReport, ServiceDown, SlowDown
-from bot.staff.alarm_model import AlarmKind
+from bot.settlement.errors import KeyRefused, NoAnswer, SlowDown
+from bot.settlement.model import NewestOrders, OrderReport
+from bot.staff.model import AlarmKind
 from bot.staff.notifications import AlarmNotification
 from tests.operations.reconciled import (
     alarms,
@@ -44,7 +44,8 @@ class During:
         return newest
 
     async def look_up(self, service_id: str) -> OrderReport:
-        return await self._settlement.look_up(service_id)
+        found: OrderReport = await self._settlement.look_up(service_id)
+        return found
 
 
 class Without(During):
@@ -74,8 +75,8 @@ async def place_two_takers(system: OrderSystem, service: FakeSettlement) -> tupl
     ours = await system.place(**DEPOSIT)
     assert ours.phase is Phase.OPEN
     assert ours.sats is not None
-    placed = service.make(replace(REQUEST, channel="cbbtc", amount=Amount("SAT", ours.sats)))
-    return ours, service.records[placed.service_id]
+    created = service.make(replace(REQUEST, channel="cbbtc", amount=Amount("SAT", ours.sats)))
+    return ours, service.records[created.service_id]
 
 
 async def test_five_planted_differences_are_all_named(system: OrderSystem, service: FakeSettlement) -> None:
@@ -272,7 +273,7 @@ async def test_a_failed_deposit_that_we_no_longer_follow_may_have_been_paid(
     assert found(await reconcile(system)) == {(DifferenceKind.UNFOLLOWED, order.reference)}
 
 
-@pytest.mark.parametrize("failure", [ServiceDown, SlowDown, KeyRefused])
+@pytest.mark.parametrize("failure", [NoAnswer, SlowDown, KeyRefused])
 async def test_what_cannot_be_read_again_is_not_judged(
     system: OrderSystem, service: FakeSettlement, failure: type[Exception]
 ) -> None:
@@ -295,8 +296,8 @@ async def test_what_cannot_be_read_again_is_not_judged(
 
 
 async def test_a_list_that_never_comes_saves_nothing(system: OrderSystem, service: FakeSettlement) -> None:
-    service.reads.extend(failing(ServiceDown))
-    with pytest.raises(ServiceDown):
+    service.reads.extend(failing(NoAnswer))
+    with pytest.raises(NoAnswer):
         await reconcile(system)
     assert (await reconciliation_of(system).load_report()).run is None
 
@@ -308,7 +309,7 @@ async def test_what_an_operator_has_handled_is_not_reported_again_until_it_chang
     order = await system.place()
     change_record(system, order, idr=1)
     await reconcile(system)
-    assert await system.alarms.resolve(AlarmKind.AMOUNT_DIFFERS, order.reference, OSCAR)
+    assert await system.monitor.resolve(AlarmKind.AMOUNT_DIFFERS, order.reference, OSCAR)
     assert found(await reconcile(system)) == {(DifferenceKind.AMOUNT, order.reference)}
     assert await alarms(system) == set()
     assert (await reconciliation_of(system).load_report()).not_alarmed == 0
@@ -439,7 +440,7 @@ async def test_a_run_of_a_process_whose_clock_was_ahead_blocks_no_later_one(
 async def test_the_worker_pauses_while_the_service_asks_for_it(system: OrderSystem, service: FakeSettlement) -> None:
     worker = ReconciliationWorker(reconciliation_of(system), system.clock)
     system.clock.passes(seconds=60)
-    service.reads.append(SlowDown(120))
+    service.reads.append(SlowDown(retry_after=120))
     assert await worker.tick() == 60
     system.clock.passes(seconds=119)
     assert await worker.tick() == 1

@@ -9,9 +9,8 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.vault import MissingKey, Vault
-from bot.infra.leases.repository import LeaseRepository
-from bot.operations import rotate_keys as rotating
 from bot.operations.check import CheckFailed, check_keys
+from bot.operations.database_commands import rotate_keys
 from bot.orders.repository import OrderRepository
 from tests.infra.keys import KEY, OLDER_KEY
 from tests.orders.builders import an_order, insert_orders
@@ -34,7 +33,7 @@ async def left_by_the_bot(database: str) -> None:
 async def test_it_encrypts_everything_again_and_shows_progress(database: str) -> None:
     await left_by_the_bot(database)
     said: list[str] = []
-    assert await rotating.run(open_database(database, KEY, OLDER_KEY), said.append) == 0
+    assert await rotate_keys(open_database(database, KEY, OLDER_KEY), said.append) == 0
     assert said == [
         "230 of 230 encrypted rows use an older key.",
         "  orders: 200 of 230",
@@ -42,24 +41,23 @@ async def test_it_encrypts_everything_again_and_shows_progress(database: str) ->
         "All rows use the first key. You can remove the older keys from ENCRYPTION_KEYS.",
     ]
     said.clear()
-    assert await rotating.run(open_database(database, KEY), said.append) == 0
+    assert await rotate_keys(open_database(database, KEY), said.append) == 0
     assert said[0] == "0 of 230 encrypted rows use an older key."
 
 
 @asynccontextmanager
-async def leading(bot: Database) -> AsyncIterator[None]:
-    """Act as the only process on a database, or as the leader."""
-    async with bot.exclude_others(), bot.transaction() as tx:
-        await LeaseRepository(tx, "bot").lead(60, is_alone=False)
+async def working(bot: Database) -> AsyncIterator[None]:
+    """Work on a database as the bot does."""
     async with bot.exclude_others():
+        assert await bot.join() == ""
         yield
 
 
 async def test_while_a_bot_without_the_key_runs_it_does_nothing(database: str) -> None:
     await left_by_the_bot(database)
-    bot, said = Database(database, Vault([OLDER_KEY])), list[str]()
-    async with leading(bot):
-        assert await rotating.run(open_database(database, KEY, OLDER_KEY), said.append) == 1
+    bot, said = Database(database, Vault([OLDER_KEY]), owner="bot"), list[str]()
+    async with working(bot):
+        assert await rotate_keys(open_database(database, KEY, OLDER_KEY), said.append) == 1
         await bot.check_keys()
     assert "Restart it" in said[0]
     async with bot.reading() as tx:
@@ -69,17 +67,16 @@ async def test_while_a_bot_without_the_key_runs_it_does_nothing(database: str) -
 
 async def test_while_a_bot_with_the_key_runs_it_works(database: str) -> None:
     await left_by_the_bot(database)
-    bot, said = Database(database, Vault([KEY, OLDER_KEY])), list[str]()
-    async with leading(bot):
-        await bot.register_first_key()
-        assert await rotating.run(open_database(database, KEY, OLDER_KEY), said.append) == 0
+    bot, said = Database(database, Vault([KEY, OLDER_KEY]), owner="bot"), list[str]()
+    async with working(bot):
+        assert await rotate_keys(open_database(database, KEY, OLDER_KEY), said.append) == 0
     await bot.close()
 
 
 async def test_keys_that_do_not_fit_are_refused_before_anything_is_touched(database: str) -> None:
     await left_by_the_bot(database)
     with pytest.raises(MissingKey):
-        await rotating.run(open_database(database, KEY), print)
+        await rotate_keys(open_database(database, KEY), print)
     store = Database(database, Vault([OLDER_KEY]))
     await store.check_keys()
     await store.close()
@@ -90,7 +87,7 @@ async def test_the_older_key_is_needed_while_a_row_cannot_be_decrypted(database:
     store, said = Database(database, Vault([OLDER_KEY])), list[str]()
     async with store._writer.begin() as connection:
         await connection.exec_driver_sql("UPDATE orders SET number = holder WHERE reference = 'R7'")
-    assert await rotating.run(open_database(database, KEY, OLDER_KEY), said.append) == 1
+    assert await rotate_keys(open_database(database, KEY, OLDER_KEY), said.append) == 1
     assert said[-1].startswith("1 row can't be decrypted")
     assert "You can remove" not in said[-1]
     with pytest.raises(StoreDown):
@@ -107,5 +104,5 @@ async def test_the_check_says_which_share_uses_an_older_key_and_changes_nothing(
     with pytest.raises(CheckFailed, match="ENCRYPTION_KEYS don't match") as caught:
         await check_keys(alone)
     assert caught.value.code == 2
-    await rotating.run(both(), print)
+    await rotate_keys(both(), print)
     assert await check_keys(alone) == "all 230 encrypted rows use the first key"

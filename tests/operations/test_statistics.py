@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.csv import write_rows
-from bot.operations.statistics import OrderLine, OrderOutcome, OrderStatistics, Tally, calculate_share, find_outcome
-from bot.operations.statistics_service import COLUMNS, order_rows
-from bot.orders.order import Phase
-from bot.orders.payer import Payer
+from bot.operations.model import OrderLine, OrderOutcome, OrderStatistics, Tally, calculate_share
+from bot.operations.service import COLUMNS, order_rows
+from bot.orders.order import Payer, Phase
 from bot.settlement.model import PayoutMethod
+from tests.operations.order_outcomes import find_outcome
 from tests.orders.builders import a_deposit_order, an_open_order, orders_in_each_state
 from tests.settlement.builders import LISTED_BCA
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bot.infra.db.database import Database
-from bot.operations.statistics import (
+from bot.operations.model import (
     OrderLine,
     OrderOutcome,
     OrderStatistics,
@@ -20,9 +20,8 @@ from bot.operations.statistics import (
     SubscriberStatistics,
     Tally,
     UserStatistics,
-    find_outcome,
 )
-from bot.operations.statistics_repository import StatisticsRepository
+from bot.operations.repository import StatisticsRepository
 from bot.orders.destinations.model import PayoutTimes
 from bot.orders.destinations.repository import PayoutTimeRepository
 from bot.orders.order import Order, Phase
@@ -30,9 +29,10 @@ from bot.payment_requests.model import RequestStatus
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import AlertRepository, SubscriptionRepository
-from bot.settlement.steps import OrderStep
+from bot.settlement.model import OrderStep
 from bot.users.model import User
 from bot.users.repository import UserRepository
+from tests.operations.order_outcomes import find_outcome
 from tests.orders.builders import an_order, insert_orders
 from tests.payment_requests.builders import a_request
 from tests.settlement.builders import BCA, OVO

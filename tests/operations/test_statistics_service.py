@@ -9,11 +9,11 @@ import pytest
 from bot.core.csv import CsvFile
 from bot.core.date_ranges import Period, get_recent_span
 from bot.core.zones import PRESUMED
-from bot.operations import statistics_service as module
-from bot.operations.statistics import OrderOutcome
-from bot.operations.statistics_service import StatisticsService
+from bot.operations import service as module
+from bot.operations.model import OrderOutcome
+from bot.operations.service import StatisticsService
 from bot.orders.repository import OrderRepository
-from bot.settlement.model import KeyRefused, ServiceDown, SettlementFailure, SlowDown
+from bot.settlement.errors import KeyRefused, NoAnswer, SettlementFailure, SlowDown
 from tests.orders.builders import an_order
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem
 
@@ -57,7 +57,7 @@ async def test_the_statistics_follow_orders_to_their_end(system: OrderSystem, st
         assert (own.orders.median, own.orders.timed) == (timedelta(seconds=95), 1)
 
 
-@pytest.mark.parametrize("failure", [ServiceDown, SlowDown, KeyRefused])
+@pytest.mark.parametrize("failure", [NoAnswer, SlowDown, KeyRefused])
 async def test_what_the_service_does_not_answer_is_none(
     system: OrderSystem, statistics: StatisticsService, failure: type[SettlementFailure]
 ) -> None:

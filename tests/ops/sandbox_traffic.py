@@ -60,7 +60,7 @@ async def _send(system: SandboxSystem, user: int, number: str, choices: random.R
     await asyncio.sleep(choices.uniform(1, 5))
     began = time.perf_counter()
     await _press(system, user, review, label("checkout.review.confirm"))
-    await system.chat_events.first(user, like("orders.card.waiting"), began, ANSWER_TIMEOUT_SECONDS)
+    await system.chat_events.first(user, like("orders.status_message.waiting"), began, ANSWER_TIMEOUT_SECONDS)
     if choices.random() < 0.15:
         return
     await asyncio.sleep(choices.uniform(3, 20))

@@ -105,7 +105,7 @@ async def test_an_order_in_progress_ends_on_another_server_after_a_restore(
     async with running_system(tmp_path, DATABASE_URL=first.bot_url) as system:
         await type_to_review(system.emma)
         await system.emma.taps(label("checkout.review.confirm"))
-        await system.emma.sees(like("orders.card.waiting"))
+        await system.emma.sees(like("orders.status_message.waiting"))
         [order] = await system.service.orders()
         dump = first.back_up(backups)
         await system.kill_bot()

@@ -55,7 +55,7 @@ async def test_a_backup_of_sqlite_is_made_beside_the_bot_and_restored(folder: Pa
             run(recipe, folder)
     await database.close()
     run(RESTORE, folder)
-    await database.check_before_start()
+    assert await database.join() == ""
     async with database.reading() as tx:
         assert [await UserRepository(tx).get(each) is not None for each in (1001, 1002)] == [True, False]
     await database.close()

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from bot.infra.http import ports, server
 from bot.infra.http.health import Health
 from bot.infra.metrics import LoopLag
-from bot.infra.process_state import ProcessState
+from bot.infra.watchdog import ProcessState
 from bot.mcp_server.config import AgentSettings
 from tests.ops import compose
 from tests.ops.compose import ENVIRONMENT, ROOT

@@ -28,8 +28,8 @@ def test_metrics_and_conditions_are_found_and_nothing_else() -> None:
         ('kirim_leading{kind="a"}', "kirim_leading has no label kind"),
         ('kirim_notifications_waiting{queue="mony"}', "queue of kirim_notifications_waiting has not exactly mony"),
         (
-            'kirim_notifications_waiting{queue=~"money|rat"}',
-            "queue of kirim_notifications_waiting has not exactly money|rat",
+            'kirim_notifications_waiting{queue=~"urgent|bul"}',
+            "queue of kirim_notifications_waiting has not exactly urgent|bul",
         ),
         ('kirim_notifications_waiting{queue=~".*"}', "queue of kirim_notifications_waiting has not exactly .*"),
         ('kirim_notifications_waiting{queue!="mony"}', "queue of kirim_notifications_waiting has not exactly mony"),
@@ -43,7 +43,7 @@ def test_what_does_not_exist_is_a_mistake(expression: str, mistake: str) -> None
     "expression",
     [
         'sum by (le, instance) (rate(kirim_answer_seconds_bucket{job="kirim"}[$__rate_interval]))',
-        'kirim_notifications_waiting{queue!="money"}',
+        'kirim_notifications_waiting{queue!="urgent"}',
         'sum by (worker) (kirim_worker_failures_total{worker="any"})',
         'up{job="kirim"} == 0',
         "process_resident_memory_bytes",
@@ -55,4 +55,4 @@ def test_what_exists_is_no_mistake(expression: str) -> None:
 
 def test_labels_are_known_without_a_series_too() -> None:
     assert find_labels()["kirim_worker_failures_total"].keys() == {"worker"}
-    assert find_labels()["kirim_notifications_total"]["queue"] == {"money", "edits", "extra", "rate"}
+    assert find_labels()["kirim_notifications_total"]["queue"] == {"urgent", "edits", "extra", "bulk"}

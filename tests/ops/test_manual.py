@@ -5,9 +5,9 @@ from dataclasses import fields
 from datetime import timedelta
 
 from bot.infra.db.engine import POSTGRESQL_CONNECTIONS
-from bot.infra.db.server_check import MAX_CLOCK_OFFSET_SECONDS, OLDEST_VERSION
+from bot.infra.db.postgresql import MAX_CLOCK_OFFSET_SECONDS, OLDEST_VERSION
 from bot.infra.leases.leader import LOOK_SECONDS
-from bot.infra.leases.model import LEASE_SECONDS
+from bot.infra.leases.repository import LEASE_SECONDS
 from bot.orders.rules import OrderRules
 from tests.architecture.documents import part, rows
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import bot.infra.leases.leader  # noqa: F401  has the series that is read here
 from bot.infra.http import ports, server
-from bot.infra.http.metrics import create_metrics_app
+from bot.infra.http.health import create_metrics_app
 from tests.ops import prometheus
 from tests.ops.prometheus import Prometheus, Series
 from tests.waiting import found

@@ -11,20 +11,17 @@ from sqlalchemy import insert
 from bot.core.money import Amount
 from bot.infra.db.transaction import Transaction
 from bot.orders.evidence import Evidence, add_evidence
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.order import EventNote, Order, OrderEvent, Phase
-from bot.orders.payer import Payer, payer_in_chat
+from bot.orders.notifications import OrderNotification
+from bot.orders.order import EventNote, Order, OrderEvent, Payer, Phase, payer_in_chat
 from bot.orders.receipts.codes import Receipt
 from bot.orders.repository import OrderRepository
-from bot.orders.screens.privacy import StoredOrders
 from bot.orders.tables import orders
+from bot.orders.user_data import stored_orders
 from bot.payments.erc681 import add_checksum
-from bot.payments.tokens import TOKENS
-from bot.settlement.model import Deposit, OrderReport, PayoutMethod, ServiceRecord
-from bot.settlement.steps import FAILED, STEP_OF_STATE, OrderStep
-from bot.users.user_data import MAX_LISTED
+from bot.settlement.model import FAILED, STEP_OF_STATE, OrderStep, PayoutMethod, ServiceRecord
+from bot.users.user_data import MAX_LISTED, StoredData
 from tests import screens
-from tests.settlement.builders import BCA, LISTED_BCA
+from tests.settlement.builders import BCA, LISTED_BCA, a_deposit, a_report
 from tests.texts import text
 from tests.times import NOW
 
@@ -34,8 +31,8 @@ ORDER_LINE: Final = text("orders.line", amount="Rp500,000", destination="BCA •
 """The line of `an_open_order()` in messages about it."""
 
 PICTURES: Final = (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT)
-REMOVALS: Final = (OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE)
-STATUS_MESSAGES: Final = (OrderNotification.REVIEW, OrderNotification.CARD_EDIT)
+REMOVALS: Final = (OrderNotification.REMOVE_INVOICE, OrderNotification.REPLACE_QR_CODE)
+STATUS_MESSAGES: Final = (OrderNotification.REVIEW, OrderNotification.EDIT_REVIEW, OrderNotification.EDIT_STATUS)
 REPORTS: Final = tuple(kind for kind in OrderNotification if kind not in {*PICTURES, *REMOVALS, *STATUS_MESSAGES})
 """The notifications that are messages about an event."""
 
@@ -88,7 +85,7 @@ def some_evidence(**changes: Any) -> tuple[Evidence, ...]:
         "merchant_name": "WARUNG SARI",
         "tenant_id": "tenant_1",
     }
-    report = OrderReport(
+    report = a_report(
         service_id="cm1",
         state="COMPLETED",
         record=ServiceRecord(**{**record, **changes}),
@@ -98,10 +95,10 @@ def some_evidence(**changes: Any) -> tuple[Evidence, ...]:
     return add_evidence((), report, NOW - timedelta(minutes=1))
 
 
-def what_is_stored(orders: Sequence[Order]) -> StoredOrders:
+def what_is_stored(orders: Sequence[Order]) -> StoredData:
     """Return what `/privacy` shows of these orders."""
     failed = [each.reference for each in orders if each.is_paid and each.state == FAILED]
-    return StoredOrders(tuple(orders[:MAX_LISTED]), len(orders), tuple(failed[:MAX_LISTED]))
+    return stored_orders(tuple(orders[:MAX_LISTED]), len(orders), tuple(failed[:MAX_LISTED]))
 
 
 def an_open_order(method: PayoutMethod = LISTED_BCA, **changes: Any) -> Order:
@@ -132,8 +129,7 @@ def an_open_order(method: PayoutMethod = LISTED_BCA, **changes: Any) -> Order:
 
 def a_deposit_order(channel: str, method: PayoutMethod = LISTED_BCA) -> Order:
     """Return an order that waits for a payment in tokens."""
-    token = TOKENS[channel]
-    deposit = Deposit(channel, token.chain.id, "", "", token.contract, DEPOSIT_ADDRESS, token.decimals)
+    deposit = a_deposit(channel, chain_name="", token_symbol="", to_address=DEPOSIT_ADDRESS)
     return an_open_order(method, channel=channel, bolt11=None, expires_at=None, deposit=deposit)
 
 
@@ -170,7 +166,7 @@ def orders_in_each_state(method: PayoutMethod = LISTED_BCA) -> Iterator[tuple[st
     deposit = a_deposit_order("cbbtc", order.method)
     yield "failed unknown", replace(deposit, state="FAILED", phase=Phase.DONE, ended_at=now)
     sending = replace(order, state="P2PM_ORDER_PLACED", step=OrderStep.SENDING, paid_at=now)
-    yield "stuck", replace(sending, overdue_notified_at=now)
+    yield "overdue", replace(sending, overdue_notified_at=now)
     yield "nameless", replace(order, holder=None)
 
 
@@ -183,3 +179,7 @@ def every_event_of(order: Order) -> list[OrderEvent]:
         OrderEvent(reference=order.reference, at=at, phase=phase, state=state, note=note)
         for at, (phase, state, note) in zip(moments, [*noted, *reported], strict=True)
     ]
+
+
+async def no_ticket(*_: object) -> None:
+    """Describe no ticket, as for an order without one."""

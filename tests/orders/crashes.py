@@ -65,14 +65,11 @@ class CrashingStore:
     def unreadable_rows(self) -> frozenset[str]:
         return self._store.unreadable_rows()
 
-    def left_keys(self, table: str) -> frozenset[str]:
-        return self._store.left_keys(table)
+    def damaged_keys(self, table: str) -> frozenset[str]:
+        return self._store.damaged_keys(table)
 
-    def left_rows(self) -> frozenset[str]:
-        return self._store.left_rows()
-
-    def record_left(self, table: str, key: object) -> None:
-        self._store.record_left(table, key)
+    def list_unknown(self, table: str) -> list[int]:
+        return self._store.list_unknown(table)
 
 
 class CrashingService:

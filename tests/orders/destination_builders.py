@@ -7,8 +7,7 @@ from typing import Any
 from bot.infra.db.database import Database
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
-from bot.settlement.model import PayoutMethod
-from bot.settlement.steps import COMPLETED, FAILED, OrderStep
+from bot.settlement.model import COMPLETED, FAILED, OrderStep, PayoutMethod
 from tests.orders.builders import an_order
 from tests.settlement.builders import BCA
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 from telegram import Chat, Message
 from telegram.error import BadRequest
 
-from bot.infra.telegram.errors import ServerError, SlowDown, Unanswered
 from bot.infra.telegram.outbound.limiter import SendLimiter
+from bot.infra.telegram.outcomes import ServerError, SlowDown, Unanswered
 from tests.orders import simulation
 from tests.orders.simulation import NOTIFICATION, UNDELETABLE_AFTER, FakeTelegram
 from tests.settlement.fake_settlement import MovedClock

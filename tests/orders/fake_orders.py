@@ -1,4 +1,4 @@
-"""A fake database, service and observer for `Poller` in virtual time. They record when each order is polled."""
+"""A fake database, service and tracker for `Poller` in virtual time. They record when each order is polled."""
 
 import asyncio
 from collections import OrderedDict
@@ -14,10 +14,10 @@ from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed_orders import ViewedOrders
 from bot.settlement.access import SettlementAccess
 from bot.settlement.budget import Budget
-from bot.settlement.model import NewestOrders, OrderReport
-from bot.settlement.steps import OrderStep
+from bot.settlement.model import NewestOrders, OrderReport, OrderStep
 from tests.infra.builders import an_infra
 from tests.orders.builders import an_order
+from tests.settlement.builders import a_report
 from tests.virtual_time import now
 
 INTERVAL = timedelta(seconds=5)
@@ -30,7 +30,7 @@ class LoopClock:
 
 
 class FakeOrders:
-    """`count` orders that never change. The oldest `paid` are paid. It acts as database, service and observer."""
+    """`count` orders that never change. The oldest `paid` are paid. It acts as database, service and tracker."""
 
     def __init__(self, count: int, paid: int = 0, takes: float = 0.2) -> None:
         self.paid = paid
@@ -45,7 +45,7 @@ class FakeOrders:
             self._due_at[order.is_paid][number] = ZERO
         newest = reversed(self._orders[-100:])
         self._newest = NewestOrders(
-            tuple(OrderReport(service_id=str(each.service_id), state="IDLE") for each in newest), ZERO
+            tuple(a_report(service_id=str(each.service_id), state="IDLE") for each in newest), ZERO
         )
 
     def poller(self, budget: Budget) -> Poller:
@@ -118,9 +118,9 @@ class FakeOrders:
         self.asked.append((now(), service_id))
         self.polled[int(service_id)].append(now())
         await asyncio.sleep(self.takes)
-        return OrderReport(service_id=service_id, state="IDLE")
+        return a_report(service_id=service_id, state="IDLE")
 
-    # The observer.
+    # The tracker.
     async def apply_reports(self, reports: Mapping[str, OrderReport], *, asked_at: datetime) -> Sequence[Exception]:
         for reference, report in reports.items():
             await self.apply_report(reference, report, asked_at=asked_at)

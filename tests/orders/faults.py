@@ -109,21 +109,5 @@ class KillableStore:
         async with self._store.reading() as tx:
             yield tx
 
-    def unreadable_rows(self) -> frozenset[str]:
-        found: frozenset[str] = self._store.unreadable_rows()
-        return found
-
-    def unreadable_keys(self, table: str) -> frozenset[str]:
-        found: frozenset[str] = self._store.unreadable_keys(table)
-        return found
-
-    def left_keys(self, table: str) -> frozenset[str]:
-        found: frozenset[str] = self._store.left_keys(table)
-        return found
-
-    def left_rows(self) -> frozenset[str]:
-        found: frozenset[str] = self._store.left_rows()
-        return found
-
-    def record_left(self, table: str, key: object) -> None:
-        self._store.record_left(table, key)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)

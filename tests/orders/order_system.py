@@ -8,51 +8,50 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
-from bot.checkout.confirmation import place_draft, review_draft
-from bot.checkout.draft import OrderDraft, Step
-from bot.checkout.service import DraftService
+from bot.checkout.draft import OrderDraft, Step, new_draft
+from bot.checkout.service import DraftService, place_order, review_draft
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.feature import Feature
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import Queue, RetryLater, Sent, StoredNotification, Undeliverable
 from bot.infra.workers import Wakeup
-from bot.operations.monitor import Monitor
-from bot.operations.rules import OperationRules
-from bot.operations.workers import MonitorWorker
+from bot.operations.monitor import Monitor, OperationRules
 from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.limits import DAY
-from bot.orders.notification_kinds import ORDER_SUBJECT, OrderNotification
-from bot.orders.notification_queue import QUEUES
-from bot.orders.notifications.warnings import ALARM_SUBJECTS
+from bot.orders.notifications import ORDER_SUBJECT, OrderNotification
 from bot.orders.order import Order
 from bot.orders.placement.lost_orders import LostOrders
 from bot.orders.placement.service import OrderRules, OrderService
 from bot.orders.repository import OrderRepository
-from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
+from bot.orders.tracking.tracker import OrderTracker
 from bot.orders.tracking.viewed_orders import ViewedOrders
+from bot.orders.warnings import load_order
 from bot.rates.model import Estimate
-from bot.rates.subscription_service import end_subscription
+from bot.rates.service import end_subscription
 from bot.settlement.access import SettlementAccess
 from bot.settlement.budget import Budget
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.health import Health
-from bot.settlement.model import OrderReport, OrderRequest, Settlement
-from bot.settlement.monitored import MonitoredSettlement
+from bot.settlement.model import OrderReport, OrderRequest
 from bot.staff.alarms import AlarmService
-from bot.staff.rules import StaffRules
+from bot.staff.model import AlarmSubjects, StaffRules
 from bot.staff.staff_chat import StaffChat
-from bot.support.tickets.order_tickets import OrderTicketListener
+from bot.support.service import OrderTicketListener, tell_ticket
 from tests.infra.builders import an_infra
 from tests.infra.keys import VAULT
 from tests.settlement.builders import BCA
-from tests.settlement.fake_settlement import FakeSettlement, MovedClock
+from tests.settlement.fake_settlement import FakeSettlement, MovedClock, RecordedSettlement
+
+if TYPE_CHECKING:
+    from bot.settlement.client import SettlementClient
 
 EMMA, SARI, OSCAR = 1001, 1002, 2001
+EDITS = frozenset(kind for kind in OrderNotification if kind.queue is Queue.EDITS)
 NUMBER = "8620123456"
 REQUEST = OrderRequest(method=BCA, number="1234567890", holder=None, amount=Amount("IDR", 50_000), channel="lightning")
 
@@ -124,7 +123,7 @@ class RecordingSender:
 
     def edits_and_messages(self, chat_id: int = EMMA) -> list[str]:
         """Return the kinds of edits and removals, and then those of messages. No queue waits for another."""
-        return sorted(self.kinds(chat_id), key=lambda kind: QUEUES.get(kind) is not Queue.EDITS)
+        return sorted(self.kinds(chat_id), key=lambda kind: kind not in EDITS)
 
     def payment_requests(self, chat_id: int | None = None) -> list[str]:
         return [each.payment_request for each in self.sent if each.payment_request and chat_id in {None, each.chat_id}]
@@ -148,7 +147,7 @@ class OrderSystem:
         self.sql = sql or Database(database, VAULT)
         self.store: Database = wrap(self.sql)
         self.health = Health(self.clock, seconds(30))
-        self.settlement: Settlement = MonitoredSettlement(settlement or service, self.health)
+        self.settlement = cast("SettlementClient", RecordedSettlement(settlement or service, self.health))
         self.viewed = ViewedOrders(self.clock)
         self.sender = sender or RecordingSender(self.clock)
         self.sender.store = self.store
@@ -163,14 +162,8 @@ class OrderSystem:
         )
         self.drafts = DraftService(self.store, self.clock)
         self.staff_chat = StaffChat(0, rules.support_ids)
-        self.infra.features.connect(
-            [
-                Feature(name="orders", alarm_subjects=ALARM_SUBJECTS),
-                Feature(name="support", order_listeners=(OrderTicketListener(self.staff_chat),)),
-            ]
-        )
-        self.orders = OrderService(self.infra, self.access, rules)
-        self.observer = Observer(self.infra, rules, self.orders.reports)
+        self.orders = OrderService(self.infra, self.access, rules, (OrderTicketListener(self.staff_chat),))
+        self.tracker = OrderTracker(self.infra, rules, self.orders.reports)
         self.lost_orders = self.build_lost_orders()
         self.delivery = OutboxDelivery(
             self.store,
@@ -179,11 +172,18 @@ class OrderSystem:
             on_chat_unreachable=(end_subscription,),
             log_fields={ORDER_SUBJECT: "order"},
         )
-        self.alarms = AlarmService(self.infra, StaffRules(operator_ids=rules.operator_ids))
+        self.alarms = AlarmService(self.infra, StaffRules(operator_ids=rules.operator_ids), AlarmSubjects(load_order))
         self.destinations = DestinationHealthService(self.store, self.clock)
-        self.monitor = Monitor(self.infra, self.access, self.alarms, self.destinations, OperationRules())
-        self.poller = Poller(self.infra, self.access, self.observer, self.viewed, rules.poll_interval)
-        self.monitor_worker = MonitorWorker(self.monitor, self.poller, self.clock, seconds(60))
+        self.poller = Poller(self.infra, self.access, self.tracker, self.viewed, rules.poll_interval)
+        self.monitor = Monitor(
+            self.infra,
+            self.access,
+            alarms=self.alarms,
+            on_handled=partial(tell_ticket, self.staff_chat),
+            destinations=self.destinations,
+            poller=self.poller,
+            rules=OperationRules(),
+        )
 
     def build_lost_orders(self, alone_since: datetime | None = None) -> LostOrders:
         """Return a search for the lost orders."""
@@ -201,9 +201,13 @@ class OrderSystem:
         await self.delivery.close(0)
         await self.sql.close()
 
+    def new_draft(self, chat_id: int = EMMA) -> OrderDraft:
+        """Return an empty draft of this user."""
+        return new_draft(chat_id=chat_id, user_id=chat_id, now=self.clock.now())
+
     async def draft(self, chat_id: int = EMMA, **changes: Any) -> OrderDraft:
         """Return a draft that is ready to confirm, with the quote that its review showed."""
-        draft = await self.drafts.begin(chat_id, chat_id, 1)
+        draft = await self.drafts.begin(self.new_draft(chat_id), 1)
         known: dict[str, Any] = {
             "step": Step.REVIEW,
             "method": BCA,
@@ -231,20 +235,20 @@ class OrderSystem:
 
     async def confirm(self, draft: OrderDraft, phrase: str | None = None) -> Order:
         """Place the order of a draft, without waiting for the result of its request."""
-        return await place_draft(self.orders, draft, phrase)
+        return await place_order(self.orders, draft, phrase)
 
-    async def placed(self, user_id: int = EMMA) -> Sequence[Order]:
+    async def user_orders(self, user_id: int = EMMA) -> Sequence[Order]:
         """Return a user's orders as the conversation loads them."""
         async with self.store.reading() as tx:
             return await OrderRepository(tx).counted_and_newest(user_id, self.clock.now() - DAY)
 
     async def review(self, draft: OrderDraft) -> tuple[OrderDraft, Estimate]:
         """Return the draft with the quote that its review shows, and what it comes to."""
-        return await review_draft(self.orders, draft, await self.placed(draft.user_id))
+        return await review_draft(self.orders, draft, await self.user_orders(draft.user_id))
 
     async def check_user(self, user_id: int) -> None:
         """Raise `Rejection` if this user can't place any order right now."""
-        self.orders.check_user(await self.placed(user_id))
+        self.orders.check_user(await self.user_orders(user_id))
 
     async def order(self, reference: str) -> Order:
         async with self.sql.reading() as tx:
@@ -257,9 +261,14 @@ class OrderSystem:
         async with self.sql.reading() as tx:
             return await OrderRepository(tx).of_user(user_id, limit=100)
 
+    async def check_service(self) -> None:
+        """Raise and clear only the alarms about the service."""
+        alarms = await self.alarms.find_open()
+        await self.alarms.record_findings(await self.monitor._get_service_findings(alarms), alarms)
+
     async def deliver(self) -> None:
         """Send all due notifications, after the monitor has read the service's health."""
-        await self.monitor.check_service()
+        await self.check_service()
         while await self.delivery.start_due():
             await self.delivery.wait_until_sent()
 
@@ -272,7 +281,7 @@ class OrderSystem:
 
     async def apply_report(self, reference: str, report: OrderReport) -> Order | None:
         """Apply a report that was requested now."""
-        return await self.observer.apply_report(reference, report, asked_at=self.clock.now())
+        return await self.tracker.apply_report(reference, report, asked_at=self.clock.now())
 
     async def find_lost_orders(self, *, after: float = 2) -> None:
         self.clock.passes(seconds=after)

@@ -5,8 +5,7 @@ from typing import Any
 
 from bot.core.money import Amount
 from bot.infra.db.transaction import Transaction
-from bot.orders.order import Order
-from bot.orders.payer import Payer, payer_on_page
+from bot.orders.order import Order, Payer, payer_on_page
 from bot.orders.placement.service import PlaceOrder
 from bot.settlement.model import OrderRequest
 from tests.orders.order_system import NUMBER, OrderSystem

@@ -12,16 +12,18 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.destinations.model import DestinationsHealth, PayoutTimes
 from bot.orders.history import PAGE, HistoryPage
 from bot.orders.missed_messages import LIST_LENGTH
-from bot.orders.notification_kinds import AboutProblem, OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, OrderEvent
+from bot.orders.receipts import screens
 from bot.orders.receipts.codes import Receipt, ReceiptLinks
-from bot.orders.receipts.screens import receipt, verify
-from bot.orders.screens import missed_orders, open_orders, order_messages
+from bot.orders.screens import order_messages
 from bot.orders.screens import payment as pay
-from bot.orders.status_questions import screens as status_questions
+from bot.orders.screens.formatting import format_sent
+from bot.orders.screens.order_lists import count_missed, show_missed, show_open_orders
+from bot.orders.warnings import AboutProblem
 from bot.payments.tokens import TOKENS
 from bot.recipients.holders import MAX_HOLDER_LENGTH
-from bot.settlement.client.fields import LONGEST_DETAIL
+from bot.settlement.reading import LONGEST_DETAIL
 from tests.orders.builders import (
     DEPOSIT_ADDRESS,
     INVOICE,
@@ -89,20 +91,32 @@ def some_health(outside: Outside) -> Iterator[DestinationsHealth]:
     yield listed(*every[4:6] * 8)
 
 
+def some_links(_: Outside) -> Iterator[ReceiptLinks]:
+    """Yield where a receipt is checked, without web pages and with them."""
+    yield ReceiptLinks("b" * 32)
+    yield ReceiptLinks("b" * 32, f"https://{'pay.' * 15}example")
+
+
 SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     Order: some_orders,
     Sequence[Order]: some_lists,
     Mapping[str, Order] | None: lambda outside: (None, {"ABC2345": an_open_order(outside.method)}),
-    (open_orders.screen, "orders"): lambda outside: ((), *some_lists(outside)),
-    (missed_orders.count, "orders"): lambda outside: (some * 100 for some in some_lists(outside)),
+    (show_open_orders, "orders"): lambda outside: ((), *some_lists(outside)),
+    (count_missed, "orders"): lambda outside: (some * 100 for some in some_lists(outside)),
     # Users are deleted when nothing is left to notify them of, so a notification's order has its recipient.
-    (order_messages.screen, "order"): lambda outside: (order for order in some_orders(outside) if order.number),
+    (order_messages.show_notification, "order"): lambda outside: (
+        order for order in some_orders(outside) if order.number
+    ),
     # A payment and a receipt are messages of their own.
-    (order_messages.screen, "kind"): lambda _: set(REPORTS) - DRAWN_ELSEWHERE,
-    (order_messages.screen, "policy_url"): lambda _: ("", "https://kirim.example/policy?a=1&b"),
-    (receipt.as_text, "order"): some_sent,
-    (verify.show_genuine, "order"): some_sent,
-    (verify.explain_in_group, "bot"): lambda _: ("b" * 32,),
+    (order_messages.show_notification, "kind"): lambda _: set(REPORTS) - DRAWN_ELSEWHERE,
+    (order_messages.show_notification, "policy_url"): lambda _: ("", "https://kirim.example/policy?a=1&b"),
+    (screens.as_text, "order"): some_sent,
+    (screens.as_text, "links"): some_links,
+    (screens.show_message_to_recipient, "order"): some_sent,
+    (screens.show_message_to_recipient, "code"): lambda _: (a_receipt().code,),
+    (screens.show_message_to_recipient, "links"): some_links,
+    (screens.show_genuine, "order"): some_sent,
+    (screens.explain_in_group, "bot"): lambda _: ("b" * 32,),
     AboutProblem: lambda outside: (AboutProblem("ABC2345", outside.typed),),
     HistoryPage: some_pages,
     Receipt: lambda _: (a_receipt(),),
@@ -119,9 +133,12 @@ def name_order(order: Order, t: Translator) -> tuple[str, ...]:
 
 MUST_SAY: Final[dict[object, Callable[..., tuple[str, ...]]]] = {
     Order: name_order,
-    (open_orders.screen, "orders"): lambda orders, _: tuple(order.reference for order in orders),
-    (missed_orders.show_list, "orders"): lambda orders, _: tuple(order.reference for order in orders),
-    (missed_orders.count, "orders"): lambda orders, t: (t.number(len(orders)),),
+    # The recipient finds the order by its code. The message is in a language of its own.
+    (screens.show_message_to_recipient, "order"): lambda *_: (),
+    (screens.show_message_to_recipient, "code"): lambda code, _: (code.replace("-", ""),),
+    (show_open_orders, "orders"): lambda orders, _: tuple(order.reference for order in orders),
+    (show_missed, "orders"): lambda orders, _: tuple(order.reference for order in orders),
+    (count_missed, "orders"): lambda orders, t: (t.number(len(orders)),),
     HistoryPage: lambda page, _: tuple(order.reference for order in page.orders),
     Receipt: lambda known, _: (known.code,),
 }
@@ -144,16 +161,19 @@ def more_screens(outside: Outside) -> Iterator[ScreenCase]:
             is_caption=True,
         )
     for order, public_url in product(some_sent(outside)[:2], ("", f"https://{'pay.' * 15}example")):
-        caption = receipt.format_caption(t, order, a_receipt(), ReceiptLinks("b" * 32, public_url))
-        shown = Screen(caption, receipt.build_keyboard(t, order))
-        yield ScreenCase("receipt", shown, (t.rupiah(500_000), "ABC2345", "K7QM-2XPA-9RTW"), is_caption=True)
+        links = ReceiptLinks("b" * 32, public_url)
+        shown = Screen(format_sent(t, order), screens.build_keyboard(t, order, links.to_page(a_receipt().code)))
+        yield ScreenCase("receipt", shown, (t.rupiah(500_000), "ABC2345"), is_caption=True)
+        for each in (t, *t.others):
+            told = screens.show_message_to_recipient(t, order, a_receipt().code, links, each)
+            yield ScreenCase("message to the recipient", told, (each.rupiah(500_000), "K7QM2XPA9RTW"))
     for order in some_orders(outside):
-        asked = status_questions.show_status(reader, order, help_offered=True)
+        asked = order_messages.show_answer(reader, order, help_offered=True)
         for answer in (
-            status_questions.explain_next_step(reader, order),
-            status_questions.explain_cancel(reader, order) or t("orders.asked.newest"),
-            status_questions.explain_unread(t, help_offered=True),
-            status_questions.explain_unread(t, help_offered=False),
-            status_questions.explain_own_invoice(reader, order),
+            order_messages.explain_next_step(reader, order),
+            order_messages.explain_cancel(reader, order) or t("orders.asked.newest"),
+            order_messages.explain_unread(t, help_offered=True),
+            order_messages.explain_unread(t, help_offered=False),
+            order_messages.explain_own_invoice(reader, order),
         ):
             yield ScreenCase("asked", replace(asked, text=f"{answer}\n\n{asked.text}"), (order.reference,))

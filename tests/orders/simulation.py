@@ -6,58 +6,56 @@ The bots are the real parts (`order_system.OrderSystem`) with the real outbox. T
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 from unittest.mock import patch
 
 from bot.checkout import notifications as draft_notifications
-from bot.core.money import Amount
 from bot.infra.db.database import Database
-from bot.infra.feature import Features
+from bot.infra.db.transaction import Transaction
+from bot.infra.leases.chat_leases import ChatLease, UnsharedLeases
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import Notification, StoredNotification
 from bot.infra.outbox.rendering import Renderers, delivery_outcome
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
+from bot.mcp_server.arguments import MOST_LISTED
 from bot.mcp_server.service import AgentRules
 from bot.mcp_server.service import Service as AgentService
-from bot.mcp_server.tools.arguments import MOST_LISTED
+from bot.orders import messages as order_messages
 from bot.orders import order as order_module
 from bot.orders.missed_messages import follow_ups
-from bot.orders.notifications.rendering import OrderMessages
-from bot.orders.notifications.warnings import OrderWarnings
 from bot.orders.placement import service as ordering
-from bot.orders.receipts import handlers as receipts
 from bot.orders.receipts.service import ReceiptService
+from bot.orders.warnings import OrderWarnings, load_order
 from bot.payments import bolt11, qr
-from bot.settlement.client import errors, wire
-from bot.settlement.model import (
-    Deposit,
-    MaySend,
-    NewestOrders,
+from bot.settlement.client import SettlementClient
+from bot.settlement.errors import (
+    NoAnswer,
     NotCreated,
     OrderNotFound,
-    OrderReport,
-    OrderRequest,
     OutcomeUnknown,
-    Placed,
-    Quote,
     Refused,
-    ServiceDown,
+    ServerError,
     SlowDown,
+    TooLate,
 )
-from bot.staff.alarm_subjects import AlarmSubjects
+from bot.settlement.model import CreatedOrder, MaySend, NewestOrders, OrderReport, OrderRequest, PayoutMethod, Quote
+from bot.staff.model import AlarmSubjects
 from bot.staff.notifications import AlarmMessages
 from bot.staff.staff_chat import SupportContacts
-from bot.support.notification_kinds import AboutEntry, TicketNotification
+from bot.support.notifications import AboutTicket, TicketNotification
 from bot.users.readers import RenderContext, RenderContexts
 from bot.users.workers import DeletionMessage
 from tests.infra.builders import an_infra
+from tests.orders.builders import no_ticket
 from tests.orders.faults import Fault, HangingCall, KillableProcess, KillableStore
 from tests.orders.order_system import OrderSystem
+from tests.settlement.builders import at_any_time
 from tests.settlement.fake_settlement import FakeSettlement
 from tests.texts import TRANSLATIONS
 
@@ -108,38 +106,38 @@ class ServiceModel(FakeSettlement):
     posts: list[str] = field(default_factory=list)
     anomaly: str | None = None
 
-    def create(self, request: OrderRequest, requested_by: str) -> Placed:
+    def create(self, request: OrderRequest, requested_by: str) -> CreatedOrder:
         anomaly, self.anomaly = self.anomaly, None
         factor = {"worse": "0.9", "slightly worse": "0.995", "better": "1.2", "slightly better": "1.005"}.get(
             anomaly or "", "1"
         )
         self.locked_rate = self.rate * Decimal(factor)
         other = replace(request, amount=replace(request.amount, value=request.amount.value * 2))
-        placed = self.make(other if anomaly == "amount" else request)
+        created = self.make(other if anomaly == "amount" else request)
         self.locked_rate = None
-        self.actual_orders[placed.service_id] = ActualOrder(
+        self.actual_orders[created.service_id] = ActualOrder(
             request, requested_by, self.clock.now(), is_unlisted=anomaly == "memory"
         )
-        changes = self._anomalous_fields(anomaly, placed)
+        changes = self._anomalous_fields(anomaly, created)
         record = {name: changes[name] for name in ("bolt11", "deposit") if name in changes}
-        self.records[placed.service_id] = replace(self.records[placed.service_id], **record)
-        return replace(placed, **changes)
+        self.records[created.service_id] = replace(self.records[created.service_id], **record)
+        return replace(created, **changes)
 
-    def _anomalous_fields(self, anomaly: str | None, placed: Placed) -> dict[str, Any]:
-        if placed.deposit is not None:
-            wrong = replace(placed.deposit, token_address="0x" + "12" * 20)
+    def _anomalous_fields(self, anomaly: str | None, created: CreatedOrder) -> dict[str, Any]:
+        if created.deposit is not None:
+            wrong = replace(created.deposit, token_address="0x" + "12" * 20)
             return {"deposit": wrong} if anomaly == "contract" else {}
-        invoice = str(placed.bolt11)
+        invoice = str(created.bolt11)
         match anomaly:
             case "network":
-                return {"bolt11": self.invoice(placed.sats, network="bc")}
+                return {"bolt11": self.invoice(created.sats, network="bc")}
             case "hash":
-                others = (r for r in reversed(self.records.values()) if r.service_id != placed.service_id)
-                return {"bolt11": next((r.bolt11 for r in others if r.sats == placed.sats and r.bolt11), invoice)}
+                others = (r for r in reversed(self.records.values()) if r.service_id != created.service_id)
+                return {"bolt11": next((r.bolt11 for r in others if r.sats == created.sats and r.bolt11), invoice)}
             case "spelling":
                 return {"bolt11": f" lightning:{invoice.upper()}\n"}
             case "expired":
-                return {"bolt11": self.invoice(placed.sats, timestamp=self.clock.now() - 2 * self.expiry)}
+                return {"bolt11": self.invoice(created.sats, timestamp=self.clock.now() - 2 * self.expiry)}
         return {}
 
     def listing(self, limit: int = 100) -> NewestOrders:
@@ -195,8 +193,8 @@ class ServiceModel(FakeSettlement):
             self.records[service_id] = replace(record, state="FAILED", paid_at=paid_at)
 
 
-class FaultySettlement:
-    """The service as one process calls it, with faults. It implements the port `Settlement`."""
+class FaultySettlement(SettlementClient):
+    """The service as one process calls it, with faults."""
 
     def __init__(self, process: KillableProcess, service: ServiceModel) -> None:
         self._process, self._service = process, service
@@ -207,19 +205,20 @@ class FaultySettlement:
     async def payout_methods(self) -> Any:
         return await self._read("methods", lambda: self._service.methods)
 
-    async def deposit_channels(self) -> Any:
-        return await self._read("rails", lambda: self._service.rails)
+    async def deposit_rails(self) -> Any:
+        rails = await self._service.deposit_rails()
+        return await self._read("rails", lambda: rails)
 
-    async def look_up(self, service_id: str) -> OrderReport:
+    async def look_up(self, service_id: str, *, retry: bool = False) -> OrderReport:  # noqa: ARG002
         return await self._read("look", lambda: self._service.report(service_id))
 
-    async def newest(self, limit: int = 100) -> NewestOrders:
+    async def newest(self, limit: int = 100, *, retry: bool = False) -> NewestOrders:  # noqa: ARG002
         def listing() -> NewestOrders:
             return self._service.listing(limit)
 
         return await self._read("list", listing, odd=lambda: NewestOrders((), self._service.now()))
 
-    async def place(self, request: OrderRequest, may_send: MaySend) -> Placed:
+    async def place(self, request: OrderRequest, may_send: MaySend = at_any_time) -> CreatedOrder:
         fault = await self._process.await_fault("POST")
         if not may_send():
             raise NotCreated
@@ -227,22 +226,22 @@ class FaultySettlement:
         if fault is Fault.FAIL:
             raise OutcomeUnknown
         if fault is Fault.ODD_ANSWER:
-            raise Refused("no")
-        placed = self._service.create(request, POSTING.get())
+            raise Refused(reason="no")
+        created = self._service.create(request, POSTING.get())
         if await self._process.await_fault("POST answered") in {Fault.FAIL, Fault.ODD_ANSWER}:
             raise OutcomeUnknown
-        return placed
+        return created
 
     async def _read(self, what: str, read: Callable[[], T], odd: Callable[[], T] | None = None) -> T:
         fault = await self._process.await_fault(what)
         if fault is Fault.FAIL:
-            raise ServiceDown
+            raise NoAnswer
         if fault is Fault.ODD_ANSWER:
-            raise SlowDown(3)
+            raise SlowDown(retry_after=3)
         answer = read()
         fault = await self._process.await_fault(f"{what} answered")
         if fault is Fault.FAIL:
-            raise ServiceDown
+            raise NoAnswer
         return odd() if odd and fault is Fault.ODD_ANSWER else answer
 
 
@@ -285,6 +284,8 @@ class FakeTelegram:
     rejects_pictures: bool = False
     is_down: bool = False
     rejected: list[StoredNotification] = field(default_factory=list)
+    holders: dict[int, "SharedChats"] = field(default_factory=dict)
+    """The process that has each chat."""
 
     def messages_about(self, subject: str, *kinds: str) -> list[Message]:
         return [each for each in self.messages if each.notification.subject == subject and each.kind in kinds]
@@ -378,6 +379,37 @@ class TracingRenderer:
         return await self._sender.send(notification)
 
 
+class SharedChats(UnsharedLeases):
+    """Grants each chat to one process at a time, as on PostgreSQL. One that is killed or idle loses its chats."""
+
+    def __init__(self, process: KillableProcess, holders: dict[int, "SharedChats"]) -> None:
+        super().__init__()
+        self._process, self._holders, self._users = process, holders, Counter[int]()
+
+    def get(self, chat_id: int) -> Any:
+        return super().get(chat_id) if self._holders.get(chat_id) is self else None
+
+    async def claim(self, chat_ids: Collection[int]) -> Sequence[ChatLease]:
+        for chat_id in chat_ids:
+            if not self._holders.get(chat_id, self).is_working(chat_id):
+                self._holders[chat_id] = self
+        return [lease for chat_id in chat_ids if (lease := self.get(chat_id)) is not None]
+
+    def is_working(self, chat_id: int) -> bool:
+        return self._users[chat_id] > 0 and not self._process.is_dead
+
+    @contextlib.contextmanager
+    def work_in(self, lease: ChatLease) -> Iterator[None]:
+        self._users[lease.chat_id] += 1
+        try:
+            yield
+        finally:
+            self._users[lease.chat_id] -= 1
+
+    async def lock(self, _tx: Transaction, leases: Collection[ChatLease]) -> Collection[ChatLease]:
+        return [lease for lease in leases if self.get(lease.chat_id) is not None]
+
+
 class Bot(OrderSystem):
     """One process of the bot, with all parts that orders need. `messenger` replaces the one with faults."""
 
@@ -402,7 +434,7 @@ class Bot(OrderSystem):
         )
         messenger = messenger or FaultyMessenger(self.process, telegram)
 
-        async def render_support_file(notification: Notification[AboutEntry], _: RenderContext) -> Any:
+        async def render_support_file(notification: Notification[AboutTicket], _: RenderContext) -> Any:
             return delivery_outcome(
                 await messenger.send_photo(notification.chat_id, b"a file", "from support", priority="talk")
             )
@@ -411,17 +443,21 @@ class Bot(OrderSystem):
             RenderContexts(an_infra(self.store, self.clock, messenger)).open,
             DeletionMessage(TRANSLATIONS).renderers(),
             draft_notifications.RENDERERS,
-            OrderMessages(
-                features=Features(),
+            order_messages.OrderMessages(
+                describe_ticket=no_ticket,
                 contacts=SupportContacts(self.staff_chat),
                 receipts=ReceiptService(self.store, self.clock),
             ).renderers(),
             OrderWarnings(rules.operator_ids).renderers(),
-            AlarmMessages(AlarmSubjects(self.infra.features)).renderers(),
+            AlarmMessages(AlarmSubjects(load_order)).renderers(),
             {TicketNotification.REPLY: render_support_file},
         )
         self.delivery = OutboxDelivery(
-            self.store, TracingRenderer(renderers, self.clock), self.clock, follow_ups=follow_ups(rules.operator_ids)
+            self.store,
+            TracingRenderer(renderers, self.clock),
+            self.clock,
+            follow_ups=follow_ups(rules.operator_ids),
+            leases=SharedChats(process, telegram.holders),
         )
         submit = self.orders.submission.submit
 
@@ -433,41 +469,28 @@ class Bot(OrderSystem):
         self.orders.submission.submit = submit_and_note  # type: ignore[method-assign]
 
 
-class FaultySettlementClient:
-    """The service as the agents' tool server calls it, with faults: the methods of `SettlementClient` that it uses."""
+class AgentSettlement(SettlementClient):
+    """The service as the agents' tool server calls it, with faults."""
 
     def __init__(self, process: KillableProcess, service: ServiceModel) -> None:
         self._process, self._service = process, service
         self._sent: dict[str, tuple[int, datetime | None]] = {}
         self._count = 0
 
-    async def quote(self) -> wire.Quote:
+    async def quote(self) -> Quote:
         now = self._service.clock.now()
-        return await self._read("quote", lambda: wire.Quote(btc_idr=self._service.rate, fetched_at=now))
+        return await self._read("quote", lambda: Quote(self._service.rate, now))
 
-    async def payout_methods(self) -> wire.PayoutMethods:
-        rows = tuple(
-            wire.PayoutMethod(bank_code=m.code, bank_name=m.name, kind=m.kind, max_amount_transfer=m.cap)
-            for m in self._service.methods
-        )
-        return await self._read("methods", lambda: wire.PayoutMethods(methods=rows))
+    async def payout_methods(self) -> tuple[PayoutMethod, ...]:
+        return await self._read("methods", lambda: self._service.methods)
 
-    async def order(self, order_id: str) -> wire.Order:
-        def found() -> wire.Order:
-            if order_id not in self._service.records:
-                raise errors.NotFound(404)
-            return _as_sent(self._service.records[order_id])
+    async def look_up(self, service_id: str, *, retry: bool = False) -> OrderReport:  # noqa: ARG002
+        return await self._read("look", lambda: self._service.report(service_id))
 
-        return await self._read("look", found)
-
-    async def orders(self, limit: int) -> wire.OrderList:
-        def listing() -> wire.OrderList:
-            newest = self._service.listing(limit)
-            return wire.OrderList(orders=tuple(map(_as_sent, newest.reports)), fetched_at=newest.served_at)
-
+    async def newest(self, limit: int = 100, *, retry: bool = False) -> NewestOrders:  # noqa: ARG002
         begun = self._count
-        listed = await self._read("list", listing)
-        if listed.orders and limit < MOST_LISTED:  # its own check of deposits shows the agent nothing
+        listed = await self._read("list", lambda: self._service.listing(limit))
+        if listed.reports and limit < MOST_LISTED:  # its own check of deposits shows the agent nothing
             self._sent = {request: each for request, each in self._sent.items() if each[0] > begun}
         return listed
 
@@ -476,68 +499,31 @@ class FaultySettlementClient:
         _, created_at = self._sent.get(request, (0, datetime.min.replace(tzinfo=UTC)))
         return created_at is None or self._service.clock.now() - created_at < AGENT_REPEAT_WINDOW
 
-    async def create_order(self, body: wire.OrderInput, may_send: MaySend) -> wire.CreatedOrder:
-        method = next(m for m in self._service.methods if m.pair == (body.partner_bank_code, body.partner_bank_name))
-        request = OrderRequest(
-            method=method,
-            number=body.recipient_details,
-            holder=body.bank_account_name,
-            amount=Amount("SAT", body.sat_amount) if body.sat_amount else Amount("IDR", body.idr_amount or 0),
-            channel=body.deposit_channel,
-        )
+    async def place(self, request: OrderRequest, may_send: MaySend = at_any_time) -> CreatedOrder:
         fault = await self._process.await_fault("POST")
         if not may_send():
-            raise errors.TooLate
+            raise TooLate
         self._service.posts.append(POSTING.get())
         assert not self._may_exist(POSTING.get()), "an agent's order was posted twice, and no list was read between"
         if fault is Fault.ODD_ANSWER:
-            raise errors.ValidationRejected(400)
+            raise Refused(status=400)
         self._count += 1
         self._sent[POSTING.get()] = (self._count, None)
         if fault is Fault.FAIL:
-            raise errors.NoAnswer
-        placed = self._service.create(request, POSTING.get())
+            raise NoAnswer
+        created = self._service.create(request, POSTING.get())
         if await self._process.await_fault("POST answered") in {Fault.FAIL, Fault.ODD_ANSWER}:
-            raise errors.ServerError(500)
+            raise ServerError(status=500)
         self._sent[POSTING.get()] = (self._count, self._service.clock.now())
-        deposit = placed.deposit
-        return wire.CreatedOrder(
-            order_id=placed.service_id,
-            bolt11=placed.bolt11,
-            sat_amount=placed.sats,
-            idr_amount=placed.idr,
-            btc_idr=placed.btc_idr,
-            deposit=deposit and wire.DepositInstructions(**asdict(deposit)),
-        )
+        return created
 
     async def _read(self, what: str, read: Callable[[], T]) -> T:
         if await self._process.await_fault(what) in {Fault.FAIL, Fault.ODD_ANSWER}:
-            raise errors.ServerError(500)
+            raise ServerError(status=500)
         answer = read()
         if await self._process.await_fault(f"{what} answered") in {Fault.FAIL, Fault.ODD_ANSWER}:
-            raise errors.NoAnswer
+            raise NoAnswer
         return answer
-
-
-def _as_sent(report: OrderReport) -> wire.Order:
-    deposit: Deposit | None = report.deposit
-    return wire.Order(
-        id=report.service_id,
-        state=report.state,
-        sat_amount=report.sats or 0,
-        idr_amount=report.idr or 0,
-        btc_idr=report.btc_idr,
-        invoice_bolt11=report.bolt11,
-        invoice_paid_at=report.paid_at,
-        partner_payout_bank_code=report.bank_code,
-        partner_payout_bank_name=report.bank_name,
-        payout_recipient=report.recipient,
-        deposit_channel=report.channel,
-        deposit_chain_id=deposit and deposit.chain_id,
-        deposit_token_address=deposit and deposit.token_address,
-        deposit_to_address=deposit and deposit.to_address,
-        created_at=report.created_at,
-    )
 
 
 class Agent:
@@ -545,10 +531,9 @@ class Agent:
 
     def __init__(self, service: ServiceModel, hanging_calls: list[HangingCall]) -> None:
         self.process = KillableProcess("agent", hanging_calls)
-        client: Any = FaultySettlementClient(self.process, service)
         clock = service.clock
         self.service = AgentService(
-            client,
+            AgentSettlement(self.process, service),
             AgentRules(network="bcrt", requests_per_second=1000),
             clock=clock,
             seconds=lambda: clock.now().timestamp(),
@@ -579,7 +564,7 @@ def predictable_output() -> Iterator[None]:
 
     with (
         patch.object(qr, "render_png_off_loop", payload),
-        patch.object(receipts, "render_receipt_off_loop", receipt),
+        patch.object(order_messages, "render_receipt_off_loop", receipt),
         patch.object(qr, "draw_closed", closed),
         patch.object(order_module, "new_reference", reference),
         patch.object(ordering, "new_reference", reference),

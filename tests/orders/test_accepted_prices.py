@@ -1,16 +1,16 @@
 """Before an accepted order is shown, the service is asked whether it can still be paid."""
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.notification_kinds import OrderNotification, OrderWarning
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, Failure, Order, Phase
 from bot.orders.repository import OrderRepository
-from bot.settlement.model import KeyRefused, OrderNotFound, ServiceDown, SettlementFailure, SlowDown
+from bot.orders.warnings import OrderWarning
+from bot.settlement.errors import KeyRefused, NoAnswer, OrderNotFound, SettlementFailure, SlowDown
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -30,7 +30,7 @@ async def asked(system: OrderSystem, **changes: Any) -> Order:
 
 
 async def accept(system: OrderSystem, order: Order) -> Order:
-    accepted = await system.orders.accept_price(order.reference)
+    accepted = await system.orders.accept(order.reference)
     assert accepted is not None
     await system.deliver()
     return accepted
@@ -69,7 +69,7 @@ async def test_an_order_that_was_paid_already_is_reported_and_followed_to_its_en
     assert kinds == [OrderNotification.PRICE_MOVED, OrderNotification.PAID]
     service.becomes("svc-1", "COMPLETED")
     await system.poll()
-    assert system.sender.kinds()[2:] == [OrderNotification.SENT, OrderNotification.CARD_EDIT]
+    assert system.sender.kinds()[2:] == [OrderNotification.SENT, OrderNotification.EDIT_STATUS]
 
 
 async def test_an_order_that_was_sent_already_is_reported_whole(system: OrderSystem, service: FakeSettlement) -> None:
@@ -97,14 +97,14 @@ async def test_an_order_that_was_read_a_moment_ago_is_looked_for_in_the_list(
     order = await asked(system)
     if state:
         service.becomes("svc-1", state)
-    service.reads.append(SlowDown(1))
+    service.reads.append(SlowDown(retry_after=1))
     accepted = await accept(system, order)
     assert (service.times("look_up"), service.times("newest")) == (1, 1)
     assert accepted.phase is (Phase.DONE if state else Phase.OPEN)
     assert bool(system.sender.payment_requests()) is not bool(state)
 
 
-@pytest.mark.parametrize("failure", [ServiceDown(), SlowDown(3), KeyRefused(), OrderNotFound()])
+@pytest.mark.parametrize("failure", [NoAnswer(), SlowDown(retry_after=3), KeyRefused(), OrderNotFound()])
 async def test_while_the_order_cannot_be_read_the_question_stays_open(
     system: OrderSystem, service: FakeSettlement, failure: SettlementFailure
 ) -> None:
@@ -112,18 +112,10 @@ async def test_while_the_order_cannot_be_read_the_question_stays_open(
     # After a limit of requests, the list is read as well.
     service.reads.extend([failure] * (2 if isinstance(failure, SlowDown) else 1))
     with pytest.raises(SettlementFailure):
-        await system.orders.accept_price(order.reference)
+        await system.orders.accept(order.reference)
     assert (await system.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION
     assert (await accept(system, order)).awaits_payment(system.clock.now())
     assert len(system.sender.payment_requests()) == 1
-
-
-async def test_a_record_of_another_order_is_no_answer(system: OrderSystem, service: FakeSettlement) -> None:
-    order = await asked(system)
-    service.records["svc-1"] = replace(service.records["svc-1"], service_id="svc-9")
-    with pytest.raises(ServiceDown):
-        await system.orders.accept_price(order.reference)
-    assert (await system.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION
 
 
 async def test_of_an_answer_and_a_drop_at_the_same_time_one_counts(
@@ -138,6 +130,6 @@ async def test_of_an_answer_and_a_drop_at_the_same_time_one_counts(
         return await look_up(service_id)
 
     monkeypatch.setattr(service, "look_up", drop_meanwhile)
-    assert await system.orders.accept_price(order.reference) is None
+    assert await system.orders.accept(order.reference) is None
     await system.deliver()
     assert system.sender.kinds(EMMA) == [OrderNotification.PRICE_MOVED]

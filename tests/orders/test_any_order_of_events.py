@@ -12,16 +12,24 @@ from typing import Any
 import pytest
 
 from bot.checkout.draft import OrderDraft
+from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.placement.service import ConfirmationOutdated
-from bot.settlement.model import KeyRefused, Refused, ServiceDown, SlowDown
+from bot.settlement.errors import KeyRefused, NoAnswer, Refused, SlowDown
 from tests.examples import examples
 from tests.orders.order_system import EMMA, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
-ANSWERS: list[str | Exception] = ["answer", "lost_before", "lost_after", "never_reached", Refused("no"), KeyRefused()]
+ANSWERS: list[str | Exception] = [
+    "answer",
+    "lost_before",
+    "lost_after",
+    "never_reached",
+    Refused(),
+    KeyRefused(),
+]
 MONEY = [
     OrderNotification.PAID,
     OrderNotification.PAID_LATE,
@@ -41,6 +49,9 @@ class RandomSteps:
         self.service: FakeSettlement = systems[0].service
         self.draft = draft
         self.posts = 0
+        self.delivering = asyncio.Lock()
+        """A chat belongs to one process at a time: only that one sends."""
+
         self.steps: list[Any] = [
             self.confirm,
             self.try_again,
@@ -64,7 +75,7 @@ class RandomSteps:
         await asyncio.gather(*(each(self.system) for each in at_once))
 
     async def confirm(self, system: OrderSystem) -> None:
-        with suppress(ConfirmationOutdated, ServiceDown, SlowDown, KeyRefused):
+        with suppress(ConfirmationOutdated, NoAnswer, SlowDown, KeyRefused):
             await system.confirm(self.draft)
             self.posts = max(self.posts, 1)
 
@@ -76,7 +87,7 @@ class RandomSteps:
         order = await self.latest(system)
         if order is None:
             return
-        with suppress(ServiceDown, SlowDown, KeyRefused):
+        with suppress(NoAnswer, SlowDown, KeyRefused):
             if await system.orders.try_again(order.reference):
                 self.posts += 1
 
@@ -88,18 +99,19 @@ class RandomSteps:
     async def accept(self, system: OrderSystem) -> None:
         order = await self.latest(system)
         if order is not None:
-            with suppress(ServiceDown, SlowDown, KeyRefused):
-                await system.orders.accept_price(order.reference)
+            with suppress(NoAnswer, SlowDown, KeyRefused):
+                await system.orders.accept(order.reference)
 
     async def find_lost_orders(self, system: OrderSystem) -> None:
         await system.lost_orders.run_once()
 
     async def poll(self, system: OrderSystem) -> None:
         await system.poller.tick()
-        await system.observer.check_times()
+        await system.tracker.check_deadlines()
 
     async def deliver(self, system: OrderSystem) -> None:
-        await system.deliver()
+        async with self.delivering:
+            await system.deliver()
 
     async def pass_time(self, system: OrderSystem) -> None:
         system.clock.passes(seconds=self.chance.choice([1, 5, 20, 61, 61, 900]))
@@ -112,7 +124,7 @@ class RandomSteps:
             self.service.gate.set()
         self.service.gate = asyncio.Event() if self.chance.random() < 0.4 else None
         if self.chance.random() < 0.3:
-            self.service.reads.append(self.chance.choice([ServiceDown(), SlowDown(3), KeyRefused()]))
+            self.service.reads.append(self.chance.choice([NoAnswer(), SlowDown(retry_after=3), KeyRefused()]))
 
     async def pay_order(self, system: OrderSystem) -> None:
         shown = set(system.sender.payment_requests())
@@ -151,11 +163,11 @@ async def wait_until_settled(steps: RandomSteps) -> None:
     for _ in range(20):
         system.clock.passes(hours=3)
         await system.lost_orders.run_once()
-        await system.observer.check_times()
+        await system.tracker.check_deadlines()
         await system.poller.tick()
         await system.deliver()
     left = {order.phase for order in await system.all_orders(EMMA)}
     paid = any(order.is_paid and not order.is_ended for order in await system.all_orders(EMMA))
     assert left <= {Phase.REFUSED, Phase.ABANDONED, Phase.DONE} | ({Phase.OPEN} if paid else set())
     async with system.store.reading() as tx:
-        assert await OutboxRepository(tx).find_next_due() is None
+        assert not await OutboxRepository(tx).find_heads(tuple(Queue))

@@ -1,12 +1,10 @@
 """A payment that is only seen because its payer asks is told once. The clock is the test's: no poll comes between."""
 
-from types import SimpleNamespace
 from typing import Any
 
 from bot.infra.telegram.ui.reader import Reader
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.status_messages import StatusMessages
-from bot.orders.status_questions.handlers import StatusQuestionHandlers
+from bot.orders.notifications import OrderNotification
+from bot.orders.status_handlers import StatusAnswers, StatusMessages
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.users.model import User
 from tests.orders.order_system import EMMA, OrderSystem
@@ -26,16 +24,15 @@ class Asking:
 
 async def ask(system: OrderSystem) -> Asking:
     contacts = SupportContacts(StaffChat(0, frozenset()))
-    messages = StatusMessages(system.infra, system.settlement, system.observer, contacts)
-    handlers = StatusQuestionHandlers(database=system.store, status_messages=messages, contacts=contacts)
+    messages = StatusMessages(system.infra, system.settlement, system.tracker, contacts)
+    handlers = StatusAnswers(database=system.store, status_messages=messages, contacts=contacts)
     session: Any = Asking(system)
 
     async def show(asked: Asking, order: object, *_: object) -> None:
         asked.said.append(order)
 
     handlers._show = show  # type: ignore[assignment,method-assign]
-    message: Any = SimpleNamespace(text="i paid already", forward_origin=None)
-    assert await handlers.answer_question(session, message)
+    assert await handlers.show_meant(session, "i paid already")
     await system.deliver()
     return session  # type: ignore[no-any-return]
 

@@ -12,14 +12,13 @@ from bot.checkout.draft import OrderDraft
 from bot.infra.db.database import Database
 from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notification_queue import QUEUES
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Phase
 from bot.orders.placement.service import ConfirmationOutdated
 from tests.examples import kill_every
 from tests.infra.keys import VAULT
 from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingService, CrashingStore
-from tests.orders.order_system import EMMA, RULES, OrderSystem, SentMessage
+from tests.orders.order_system import EDITS, EMMA, RULES, OrderSystem, SentMessage
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
@@ -28,7 +27,6 @@ PARTS = 3
 """Each test kills the bot at every third moment, so that several processes can share them."""
 
 STATES = ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED")
-EDITS = [kind for kind, queue in QUEUES.items() if queue is Queue.EDITS]
 
 
 @dataclass
@@ -57,13 +55,12 @@ class Payment:
 
     async def run(self, system: OrderSystem, rounds: int) -> None:
         """Some time of the bot's life: its start, the replayed tap, and its workers."""
-        await system.delivery.recover()
         await self.confirm(system)
         for _ in range(rounds):
             system.clock.passes(seconds=10)
             await system.lost_orders.run_once()
             await system.poller.tick()
-            await system.observer.check_times()
+            await system.tracker.check_deadlines()
             await self.deliver(system)
             await self.press_try_again(system)
             self.pay()
@@ -88,7 +85,7 @@ class Payment:
 
     async def deliver(self, system: OrderSystem) -> None:
         while await system.delivery.start_due():
-            tasks = list(system.delivery._tasks.values())
+            tasks = system.delivery._list_tasks()
             await system.delivery.wait_until_sent()
             if any(isinstance(task.exception(), Crash) for task in tasks):
                 raise Crash
@@ -121,7 +118,7 @@ async def run(payment: Payment, countdown: CrashCountdown) -> None:
 
 
 async def close(system: OrderSystem) -> None:
-    for task in (*system.orders.submission._tasks.values(), *system.delivery._tasks.values()):
+    for task in (*system.orders.submission._tasks.values(), *system.delivery._list_tasks()):
         task.cancel()
     with suppress(Crash):
         await system.close()
@@ -161,7 +158,7 @@ async def ends_well(payment: Payment, system: OrderSystem, told_as: str) -> None
     for notice in (
         OrderNotification.INVOICE,
         OrderNotification.PAID,
-        OrderNotification.TAKE_DOWN,
+        OrderNotification.REMOVE_INVOICE,
         OrderNotification.SENT,
     ):
         assert notice in kinds, f"{told_as}: {notice} was never told"
@@ -183,6 +180,6 @@ async def ends_well(payment: Payment, system: OrderSystem, told_as: str) -> None
 async def only_one_order_is_open_and_it_is_done(payment: Payment, system: OrderSystem, told_as: str) -> None:
     orders = await system.all_orders(EMMA)
     async with system.store.reading() as tx:
-        assert await OutboxRepository(tx).find_next_due() is None, told_as
+        assert not await OutboxRepository(tx).find_heads(tuple(Queue)), told_as
     assert [order.phase for order in orders if order.phase is not Phase.ABANDONED] == [Phase.DONE], told_as
     assert len(orders) == payment.service.times("place") or len(orders) == payment.service.times("place") + 1, told_as

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from bot.orders.deposits import LONGEST_LIST, choose_sum, find_earlier_deposits, is_list_conclusive
 from bot.settlement.model import OrderReport
-from tests.settlement.builders import SAFE_ADDRESS, a_deposit
+from tests.settlement.builders import SAFE_ADDRESS, a_deposit, a_report
 from tests.settlement.fake_settlement import BEGINNING
 
 NOW = BEGINNING
 OTHER_SAFE = "0x8617E340B3D01FA5F11F306F4090FD50E238070D"
-MINE = OrderReport(
+MINE = a_report(
     service_id="mine", state="ROUTE_SHOWN", sats=25_000, channel="cbbtc", created_at=NOW, deposit=a_deposit("cbbtc")
 )
 EARLIER = replace(MINE, service_id="other", created_at=NOW - timedelta(minutes=5))

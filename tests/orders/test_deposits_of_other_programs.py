@@ -11,22 +11,14 @@ import pytest
 
 from bot.core.money import Amount
 from bot.orders.deposits import LONGEST_LIST, MAY_BE_PAID_FOR, has_all_open_deposits
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.payments.tokens import TOKENS
-from bot.settlement.adapter import SettlementAdapter
-from bot.settlement.model import (
-    KeyRefused,
-    OrderReport,
-    OrderRequest,
-    PayoutMethod,
-    ServiceDown,
-    SettlementFailure,
-    SlowDown,
-)
+from bot.settlement.errors import KeyRefused, NoAnswer, SettlementFailure, SlowDown
+from bot.settlement.model import NewestOrders, OrderRequest, PayoutMethod
 from tests.mcp_server.agent_system import AgentSystem, open_agent_system
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem, place_unresolved
-from tests.settlement.builders import BRI
+from tests.settlement.builders import BRI, a_report
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 SAT = Amount("SAT", 25_000)
@@ -114,7 +106,7 @@ async def test_an_agents_order_that_appears_before_the_question_is_answered_is_s
 ) -> None:
     order = await order_to_confirm(system, service)
     place_agent_order(service, ago=timedelta(minutes=1))
-    accepted = await system.orders.accept_price(order.reference)
+    accepted = await system.orders.accept(order.reference)
     assert accepted is not None
     await is_withheld(system, accepted)
 
@@ -125,7 +117,7 @@ async def test_an_agents_later_order_does_not_keep_a_price_from_being_accepted(
     order = await order_to_confirm(system, service)
     system.clock.passes(seconds=1)
     place_agent_order(service)
-    assert await system.orders.accept_price(order.reference)
+    assert await system.orders.accept(order.reference)
     await is_shown(system, order)
 
 
@@ -140,11 +132,11 @@ async def test_a_question_whose_order_was_pushed_out_of_the_list_waits_for_any_e
     for number in range(LONGEST_LIST):
         same = is_alike and number == LONGEST_LIST // 2
         place_agent_order(service, request=AGENTS if same else replace(AGENTS, amount=Amount("SAT", 30_000 + number)))
-    assert await system.orders.accept_price(order.reference)
+    assert await system.orders.accept(order.reference)
     await (is_withheld if is_alike else is_shown)(system, order)
 
 
-@pytest.mark.parametrize("failure", [ServiceDown(), SlowDown(3), KeyRefused(), None])
+@pytest.mark.parametrize("failure", [NoAnswer(), SlowDown(retry_after=3), KeyRefused(), None])
 async def test_a_price_is_not_accepted_while_the_list_cannot_say_what_is_open(
     system: OrderSystem, service: FakeSettlement, failure: SettlementFailure | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,15 +145,15 @@ async def test_a_price_is_not_accepted_while_the_list_cannot_say_what_is_open(
     if failure is not None:
         fail_lists(service, monkeypatch, failure)
     with pytest.raises(SettlementFailure):
-        await system.orders.accept_price(order.reference)
+        await system.orders.accept(order.reference)
     assert (await system.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION
     monkeypatch.undo()
     service.listed = True
-    assert await system.orders.accept_price(order.reference)
+    assert await system.orders.accept(order.reference)
     await is_shown(system, order)
 
 
-@pytest.mark.parametrize("failure", [ServiceDown(), SlowDown(3), KeyRefused(), None])
+@pytest.mark.parametrize("failure", [NoAnswer(), SlowDown(retry_after=3), KeyRefused(), None])
 async def test_a_deposit_waits_for_a_list_that_has_its_order(
     system: OrderSystem, service: FakeSettlement, failure: SettlementFailure | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,7 +175,7 @@ async def test_a_deposit_waits_for_a_list_that_has_its_order(
 async def test_a_list_that_never_comes_back_ends_in_a_question_to_the_sender(
     system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fail_lists(service, monkeypatch, ServiceDown())
+    fail_lists(service, monkeypatch, NoAnswer())
     order = await system.place(**SAME)
     await system.find_lost_orders(after=61)
     assert (await system.order(order.reference)).phase is Phase.UNRESOLVED
@@ -205,7 +197,7 @@ async def test_a_list_that_hangs_keeps_no_sender_waiting(
 async def test_an_invoice_needs_no_list(
     system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fail_lists(service, monkeypatch, ServiceDown())
+    fail_lists(service, monkeypatch, NoAnswer())
     assert (await system.place()).phase is Phase.OPEN
 
 
@@ -266,7 +258,7 @@ async def bot_and_agent(request: pytest.FixtureRequest, file: str) -> AsyncItera
         clock = MovedClock()
         clock.at = agents.service.clock.now
         async with agents.service.client() as client:
-            system = OrderSystem(file, FakeSettlement(clock), settlement=SettlementAdapter(client))
+            system = OrderSystem(file, FakeSettlement(clock), settlement=client)
             yield BotAndAgent(system, agents)
             await system.close()
 
@@ -304,7 +296,7 @@ def test_a_list_has_every_open_deposit_if_it_is_short_or_reaches_back(
     rows: int, oldest_age: timedelta | None, *, has_all: bool
 ) -> None:
     now = MovedClock().now()
-    reports = [OrderReport(service_id=str(number), state="ROUTE_SHOWN", created_at=now) for number in range(rows)]
+    reports = [a_report(service_id=str(number), state="ROUTE_SHOWN", created_at=now) for number in range(rows)]
     if reports:
         reports[-1] = replace(reports[-1], created_at=None if oldest_age is None else now - oldest_age)
-    assert has_all_open_deposits(reports, now) is has_all
+    assert has_all_open_deposits(NewestOrders(tuple(reports)), now) is has_all

@@ -21,9 +21,8 @@ from bot.orders.destinations.health import JUDGED_EVERY, DestinationHealthServic
 from bot.orders.destinations.model import TimesOfWeek, WeekPart
 from bot.orders.destinations.repository import DestinationRepository
 from bot.orders.destinations.screens import format_destination_health
-from bot.settlement.model import PayoutMethod
-from bot.settlement.steps import OrderStep
-from bot.staff.alarm_model import AlarmKind
+from bot.settlement.model import OrderStep, PayoutMethod
+from bot.staff.model import AlarmKind
 from bot.staff.notifications import AlarmNotification
 from tests.orders.destination_builders import a_failed_transfer, a_transfer, keep, some_history
 from tests.orders.known_destinations import (
@@ -125,6 +124,7 @@ class Reviewed:
             orders=self._system.orders,
             drafts=self._system.drafts,
             destinations=self._system.destinations,
+            run_by="",
         )
         draft, session = await self._system.draft(method=method), _Reader(self._system)
         return await step._format_destination(session, draft)  # type: ignore[arg-type]  # what it uses of a session
@@ -138,7 +138,7 @@ class _Reader:
 async def pass_a_minute(system: OrderSystem) -> list[str]:
     """Judge again, and return what operators have got."""
     system.clock.passes(seconds=61)
-    await system.monitor_worker.check()
+    await system.monitor.check()
     await system.deliver()
     return system.sender.kinds(OSCAR)
 
@@ -160,7 +160,7 @@ async def test_a_destination_made_slow_is_said_by_alarm_and_review_until_it_is_w
     assert await review.says_of(BCA) == usual
     await pass_time(system, 27)
     assert await pass_a_minute(system) == [AlarmNotification.RAISED]
-    (alarm,) = [each for each in await system.alarms.open() if each.kind is AlarmKind.DESTINATION_SLOW]
+    (alarm,) = [each for each in await system.alarms.find_open() if each.kind is AlarmKind.DESTINATION_SLOW]
     assert (alarm.subject, alarm.facts["destination"]) == (BCA.key(), "BCA")
     assert (alarm.facts["hits"], alarm.facts["count"], alarm.facts["usual"]) == (5, 5, 5)
     assert alarm.facts["longer"] is True
@@ -187,7 +187,7 @@ async def test_a_destination_that_fails_is_said_by_alarm_and_review(system: Orde
         await move(system, order.service_id, "FAILED")
     await pass_time(system, 5)
     kinds = await pass_a_minute(system)
-    assert [each.kind for each in await system.alarms.open() if not each.kind.startswith("order_")] == [
+    assert [each.kind for each in await system.alarms.find_open() if not each.kind.startswith("order_")] == [
         AlarmKind.DESTINATION_FAILING
     ]
     assert AlarmNotification.RAISED in kinds
@@ -201,9 +201,9 @@ async def test_two_processes_judge_the_same_and_raise_one_alarm(system: OrderSys
     await keep(system.sql, *some_history(now), *late)
     first, second = await system.destinations.get(), await other_system.destinations.get()
     assert first == second
-    await system.monitor_worker.check()
-    await other_system.monitor_worker.check()
-    assert [each.kind for each in await system.alarms.open()] == [AlarmKind.DESTINATION_SLOW]
+    await system.monitor.check()
+    await other_system.monitor.check()
+    assert [each.kind for each in await system.alarms.find_open()] == [AlarmKind.DESTINATION_SLOW]
 
 
 async def place_and_pay(system: OrderSystem, chat_id: int, method: PayoutMethod) -> Any:

@@ -6,9 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from pydantic.alias_generators import to_camel
 from sqlalchemy import select
 
 from bot.infra.db.database import Database
+from bot.infra.db.user_rows import delete_rows
 from bot.orders.evidence import (
     MAX_VALUES,
     NAMES,
@@ -22,19 +24,20 @@ from bot.orders.evidence import (
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import orders
-from bot.orders.user_data import USER_DATA
-from bot.settlement.client.wire import Order as ReadOrder
+from bot.orders.user_data import export
 from bot.settlement.model import OrderReport, ServiceRecord
+from bot.settlement.reading import ServiceResponse, read
 from tests.orders.builders import an_order
 from tests.orders.order_system import OrderSystem
 from tests.screens import NOW
+from tests.settlement.builders import a_report as built_report
 from tests.settlement.fake_settlement import FakeSettlement
 
 RECORD = ServiceRecord(partner_redeem_id="redeem_1", partner_amount_idr=500_000, merchant_name="WARUNG SARI")
 
 
 def a_report(record: ServiceRecord = RECORD, **changes: Any) -> OrderReport:
-    return OrderReport(**{"service_id": "svc-1", "state": "IDR_SETTLED", "record": record, **changes})
+    return built_report(**{"state": "IDR_SETTLED", "record": record, **changes})
 
 
 def values_of(order: Order) -> dict[str, object]:
@@ -47,8 +50,11 @@ async def stored(system: OrderSystem, reference: str) -> str | None:
         return row.scalar_one()  # type: ignore[no-any-return]
 
 
-def test_every_name_of_evidence_is_a_field_of_the_services_record() -> None:
-    assert set(NAMES) <= set(ReadOrder.model_fields)
+def test_every_name_of_evidence_is_the_services() -> None:
+    row = {to_camel(name): NOW.isoformat() if name in TIMES else 5 for name in NAMES}
+    order = {"id": "o1", "state": "IDLE", "satAmount": 1, "idrAmount": 1}
+    report = read(OrderReport, ServiceResponse(200, order | row))
+    assert {each.name for each in add_evidence((), report, NOW)} == set(NAMES)
 
 
 def test_each_value_is_kept_once_with_when_it_was_first_seen() -> None:
@@ -61,7 +67,7 @@ def test_each_value_is_kept_once_with_when_it_was_first_seen() -> None:
     ]
     assert {each.seen_at for each in first} == {NOW}
     assert add_evidence(first, a_report(paid_at=NOW), NOW + timedelta(hours=1)) is first
-    assert add_evidence(first, OrderReport(service_id="svc-1", state="IDLE"), NOW) is first
+    assert add_evidence(first, built_report(), NOW) is first
 
 
 def test_a_replaced_value_is_kept_beside_the_new_one_but_not_without_end() -> None:
@@ -137,7 +143,7 @@ async def test_nothing_is_added_to_an_order_whose_recipient_was_deleted(
     service.becomes("svc-1", "COMPLETED", record=RECORD)
     await system.poll()
     async with system.store.transaction() as tx:
-        await USER_DATA.delete_user(tx, order.user_id, NOW)
+        await delete_rows(tx, order.user_id)
     deleted = await system.order(order.reference)
     assert deleted.evidence == ()
     await system.apply_report(order.reference, a_report(state="COMPLETED"))
@@ -148,7 +154,7 @@ async def test_evidence_is_in_the_exported_file(store: Database) -> None:
     order = replace(an_order(), evidence=add_evidence((), a_report(completed_at=NOW), NOW), phase=Phase.DONE)
     async with store.transaction() as tx:
         await OrderRepository(tx).add(order)
-        exported = await USER_DATA.rows["orders"].export(tx, order.user_id, 1, 0)
+        exported = await export(tx, [(order.reference,)])
     reported = json.loads(json.dumps(exported))[0]["reported_by_the_service"]
     assert {each["name"]: each["value"] for each in reported} == {
         "partner_redeem_id": "redeem_1",

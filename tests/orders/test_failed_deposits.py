@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.notification_kinds import OrderNotification, OrderWarning
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Failure, Phase
-from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarm_repository import AlarmRepository
-from bot.support.ticket import Cause
-from bot.support.tickets.repository import TicketRepository
+from bot.orders.warnings import OrderWarning
+from bot.staff.model import AlarmKind
+from bot.staff.repository import AlarmRepository
+from bot.support.model import Cause
+from bot.support.repository import TicketRepository
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem, rules
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -19,7 +20,7 @@ SAT, RINA = Amount("SAT", 25_000), 3001
 
 async def open_alarms(system: OrderSystem) -> list[AlarmKind]:
     async with system.store.reading() as tx:
-        return [alarm.kind for alarm in await AlarmRepository(tx).open()]
+        return [alarm.kind for alarm in await AlarmRepository(tx).find_open()]
 
 
 @pytest.mark.parametrize("expired", [False, True])

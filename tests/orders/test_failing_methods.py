@@ -21,17 +21,15 @@ from bot.infra.db.database import Database
 from bot.infra.outbox.model import NotificationStatus, Queue, StoredNotification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.orders.missed_order_repository import MissedOrderRepository
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order
-from bot.orders.repository import OrderRepository
-from bot.orders.status_messages import StatusMessages
-from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarm_repository import AlarmRepository
+from bot.orders.repository import MissedOrderRepository, OrderRepository
+from bot.orders.status_handlers import StatusMessages
+from bot.staff.model import AlarmKind
+from bot.staff.repository import AlarmRepository
 from bot.staff.staff_chat import SupportContacts
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from bot.users.session_loader import SessionLoader
 from tests.examples import examples
 from tests.infra.builders import a_notification, an_infra
 from tests.infra.keys import VAULT
@@ -43,6 +41,7 @@ from tests.orders.simulation import NOTIFICATION, Bot, FakeTelegram, Message, Se
 from tests.orders.stepped_loop import SteppedLoop
 from tests.settlement.fake_settlement import BEGINNING, MovedClock
 from tests.texts import text
+from tests.users.builders import load_sessions
 
 pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
 
@@ -92,9 +91,9 @@ class World:
         self.bot = Bot(KillableProcess("bot", []), sql, self.service, self.telegram, rules(), messenger=messenger)
         self.events: list[tuple[datetime, Do]] = []
         infra = an_infra(self.bot.store, self.clock, messenger)
-        self.sessions = SessionLoader(infra)
+        self.sessions = load_sessions(infra)
         self.status_messages = StatusMessages(
-            infra, self.bot.settlement, self.bot.observer, SupportContacts(self.bot.staff_chat)
+            infra, self.bot.settlement, self.bot.tracker, SupportContacts(self.bot.staff_chat)
         )
         self.presses: list[Any] = []
 
@@ -178,7 +177,7 @@ class World:
 
     async def _work(self) -> None:
         await self.bot.poller.tick()
-        await self.bot.observer.check_times()
+        await self.bot.tracker.check_deadlines()
 
     def _finish(self, work: Coroutine[Any, Any, Any]) -> None:
         task = self.loop.create_task(work)
@@ -214,7 +213,7 @@ async def check(world: World) -> None:
     async with world.bot.sql.reading() as tx:
         orders = [order for chat in (EMMA, SARI) for order in await OrderRepository(tx).of_user(chat, limit=50)]
         rows = [row for order in orders for row in await OutboxRepository(tx).find_by_subject(subject_of(order))]
-        alarms = {(alarm.kind, alarm.subject) for alarm in await AlarmRepository(tx).open()}
+        alarms = {(alarm.kind, alarm.subject) for alarm in await AlarmRepository(tx).find_open()}
         missed = {each.reference for chat in (EMMA, SARI) for each in await MissedOrderRepository(tx).of_user(chat)}
     assert len(orders) == 2 + len(OUTCOMES) + 3
     settled = {NotificationStatus.SENT, NotificationStatus.UNDELIVERABLE}
@@ -288,7 +287,9 @@ def check_removals(
         if row is None or message.is_deleted or message.payment_request() is None:
             continue
         assert (AlarmKind.INVOICE_NOT_REMOVED, row.payload["reference"]) in alarms, message
-    removals = [row for row in rows if row.kind in {OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE}]
+    removals = [
+        row for row in rows if row.kind in {OrderNotification.REMOVE_INVOICE, OrderNotification.REPLACE_QR_CODE}
+    ]
     given_up = {
         (AlarmKind.INVOICE_NOT_REMOVED, row.payload["reference"])
         for row in removals

@@ -8,42 +8,41 @@ from typing import Any
 import pytest
 
 from bot.infra.db.database import Database
-from bot.infra.feature import Features
 from bot.infra.outbox.model import DeliveryOutcome, NotificationStatus, Queue, RetryLater, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Keyboard
-from bot.orders.missed_messages import follow_ups
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notification_queue import (
+from bot.orders.messages import (
+    OrderMessages,
     order_notifications,
     order_subject,
     queue_order_notifications,
     review_notifications,
 )
-from bot.orders.notifications.rendering import OrderMessages
+from bot.orders.missed_messages import follow_ups
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.preferences import DeliveryMode
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import order_messages
 from bot.orders.screens.payment import MAX_CAPTION, caption_length
-from bot.settlement.steps import OrderStep
-from bot.staff.alarm_repository import AlarmRepository
+from bot.settlement.model import OrderStep
+from bot.staff.repository import AlarmRepository
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.users.readers import RenderContext, RenderContexts
 from bot.users.repository import UserRepository
 from tests.infra.builders import an_infra, as_stored
-from tests.orders.builders import a_deposit_order, an_open_order, as_sent
+from tests.orders.builders import a_deposit_order, an_open_order, as_sent, no_ticket
 from tests.screens import NOW
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import TRANSLATIONS, label, readable, says, text
 from tests.users.builders import EMMA, a_user
 
 PHRASE = "winter stair harp"
-AGAIN = (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, OrderNotification.TAKE_DOWN)
+AGAIN = (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, OrderNotification.REMOVE_INVOICE)
 """What is queued when a user asks for the QR code again."""
 
 READER = Reader(TRANSLATIONS.get("en"), a_user(EMMA).zone, NOW)
@@ -118,7 +117,7 @@ class Chat:
         self.clock.at = NOW
         readers = RenderContexts(an_infra(store, self.clock, self.telegram))
         messages = OrderMessages(
-            features=Features(),
+            describe_ticket=no_ticket,
             contacts=SupportContacts(StaffChat(0, frozenset())),
             receipts=ReceiptService(store, self.clock),
         )
@@ -140,7 +139,7 @@ class Chat:
         return await self.becomes(order, step=OrderStep.PAID, paid_at=NOW, state="LN_INVOICE_PAID")
 
     async def tells(self, order: Order, *kinds: OrderNotification, mark: str = "") -> None:
-        """Queue notifications as the observer does, and send them."""
+        """Queue notifications as the tracker does, and send them."""
         async with self.store.transaction() as tx:
             if mark:
                 await OutboxRepository(tx).add(order_notifications(order, kinds, self.clock.now(), mark))
@@ -160,9 +159,9 @@ class Chat:
             outcome = await self.sender.send(as_stored(row))
             outcomes.append(outcome)
             async with self.store.transaction() as tx:
-                await OutboxRepository(tx).mark_sending(row.id)
+                await OutboxRepository(tx).mark_sending([row.id], self.clock.now())
                 if isinstance(outcome, Sent):
-                    await OutboxRepository(tx).record_sent(row.id, outcome.message_id, self.clock.now())
+                    await OutboxRepository(tx).record_sent({row.id: outcome.message_id}, self.clock.now())
                 elif isinstance(outcome, RetryLater):
                     await OutboxRepository(tx).postpone(row.id, self.clock.now(), maybe_sent=outcome.maybe_sent)
         return outcomes
@@ -181,7 +180,7 @@ async def test_pay_is_one_picture_with_the_status_and_all_that_is_needed_to_pay(
     order = await chat.begin(an_open_order())
     await chat.tells(order, OrderNotification.INVOICE)
     (pay,) = chat.shown
-    parts = [text("orders.card.waiting"), PHRASE, str(order.bolt11)]
+    parts = [text("orders.status_message.waiting"), PHRASE, str(order.bolt11)]
     assert pay.has_picture
     assert not pay.is_silent
     assert [each for each in parts if each in readable(pay.text)] == parts
@@ -203,7 +202,7 @@ async def test_a_deposit_has_the_status_and_buttons_that_copy_address_and_sum(ch
     order = await chat.begin(a_deposit_order(channel))
     await chat.tells(order, OrderNotification.INVOICE)
     (pay,) = chat.shown
-    assert text("orders.card.waiting") in readable(pay.text)
+    assert text("orders.status_message.waiting") in readable(pay.text)
     assert pay.labels[:2] == [label("orders.pay.copy_address"), label("orders.pay.copy_amount")]
 
 
@@ -211,26 +210,25 @@ async def test_paid_comes_first_with_sound_and_is_edited_until_the_receipt_comes
     order = await chat.begin(an_open_order())
     await chat.tells(order, OrderNotification.INVOICE)
     order = await chat.paid(order)
-    await chat.tells(order, OrderNotification.PAID, OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT)
+    await chat.tells(order, OrderNotification.PAID, OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS)
     (paid,) = chat.shown
     assert says(readable(paid.text), "orders.notification.paid")
     assert (paid.is_silent, paid.has_picture, paid.edits) == (False, False, 0)
     for state, step in (("LN_SWAP_PENDING", OrderStep.CONVERTING), ("IDR_SETTLED", OrderStep.SENDING)):
         order = await chat.becomes(order, state=state, step=step)
-        await chat.tells(order, OrderNotification.CARD_EDIT)
+        await chat.tells(order, OrderNotification.EDIT_STATUS)
     (paid,) = chat.shown
     assert paid.edits == 2
     assert f"⏳ {text('orders.step.sending')}" in readable(paid.text)
     order = await chat.becomes(as_sent(order))
-    await chat.tells(order, OrderNotification.SENT, OrderNotification.CARD_EDIT)
+    await chat.tells(order, OrderNotification.SENT, OrderNotification.EDIT_STATUS)
     paid, sent = chat.shown
     assert (paid.edits, paid.labels) == (3, [])
-    assert f"✅ {text('orders.step.sent')}" in readable(paid.text)
-    assert not says(readable(paid.text), "orders.notification.sent_bank"), "the receipt says it"
-    assert (sent.has_picture, sent.is_silent, sent.labels) == (True, False, [label("orders.button.resend")])
+    assert readable(paid.text) == "✅ ABC2345 · Rp500,000 → BCA ••••7890 · Sent", "the receipt says the rest"
+    assert (sent.has_picture, sent.is_silent) == (True, False)
+    assert sent.labels == [label(f"orders.button.{name}") for name in ("tell", "remind", "new")]
     assert PHRASE not in sent.text, "receipts are forwarded"
     assert {"Rp500,000", "BCA ••••7890", "ABC2345"} <= set(_parts(sent.text))
-    assert label("orders.receipt.code") in sent.text
 
 
 def _parts(html: str) -> Iterable[str]:
@@ -241,9 +239,9 @@ async def test_who_chose_fewer_messages_gets_paid_in_silence_and_sees_it_become_
     order = await chat.begin(an_open_order(), notification_preferences=FEWER)
     await chat.tells(order, OrderNotification.INVOICE)
     order = await chat.paid(order)
-    await chat.tells(order, OrderNotification.PAID, OrderNotification.TAKE_DOWN)
+    await chat.tells(order, OrderNotification.PAID, OrderNotification.REMOVE_INVOICE)
     order = await chat.becomes(as_sent(order))
-    await chat.tells(order, OrderNotification.SENT, OrderNotification.CARD_EDIT)
+    await chat.tells(order, OrderNotification.SENT, OrderNotification.EDIT_STATUS)
     (paid,) = chat.shown
     assert (paid.is_silent, paid.edits) == (True, 1)
     assert says(readable(paid.text), "orders.notification.sent_bank")
@@ -254,7 +252,7 @@ async def test_who_chose_fewer_messages_still_hears_of_an_order_that_was_sent_at
     order = await chat.begin(an_open_order(), notification_preferences=FEWER)
     await chat.tells(order, OrderNotification.INVOICE)
     order = await chat.becomes(as_sent(order))
-    await chat.tells(order, OrderNotification.SENT, OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT)
+    await chat.tells(order, OrderNotification.SENT, OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS)
     (sent,) = chat.shown
     assert (sent.has_picture, sent.is_silent) == (True, True)
 
@@ -269,8 +267,8 @@ async def test_a_receipt_whose_picture_fails_twice_is_text_in_the_same_row(chat:
     assert results[-1] == Sent(1, without_picture=True)
     (sent,) = chat.shown
     assert says(readable(sent.text), "orders.notification.sent_bank")
-    assert label("orders.receipt.code") in sent.text
-    assert sent.labels == [label("orders.button.resend"), label("orders.button.receipt")]
+    assert label("orders.receipt.check_code") in sent.text
+    assert sent.labels == [label(f"orders.button.{name}") for name in ("tell", "remind", "new", "receipt")]
     assert readable(sent.text).endswith(text("infra.outbox.again"))
 
 
@@ -288,14 +286,14 @@ async def test_an_edit_that_must_wait_is_repeated_and_one_that_cannot_be_made_is
     order = await chat.becomes(order, state="IDR_SETTLED", step=OrderStep.SENDING)
     chat.telegram.edits = [TryLater(1)]
     async with chat.store.transaction() as tx:
-        await queue_order_notifications(tx, order, (OrderNotification.CARD_EDIT,), NOW)
+        await queue_order_notifications(tx, order, (OrderNotification.EDIT_STATUS,), NOW)
     assert [type(each) for each in await chat.deliver(order)] == [RetryLater]
     assert [type(each) for each in await chat.deliver(order)] == [Sent]
     chat.telegram.chat.clear()
     order = await chat.becomes(as_sent(order))
-    await chat.tells(order, OrderNotification.CARD_EDIT)
+    await chat.tells(order, OrderNotification.EDIT_STATUS)
     (again,) = chat.shown
-    assert f"✅ {text('orders.step.sent')}" in readable(again.text)
+    assert readable(again.text) == "✅ ABC2345 · Rp500,000 → BCA ••••7890 · Sent"
     assert again.is_silent
 
 
@@ -306,7 +304,7 @@ async def test_a_paid_order_without_its_status_message_changes_no_review(chat: C
         await OutboxRepository(tx).add(review_notifications(order, 88, NOW))
         await queue_order_notifications(tx, order, (OrderNotification.PAID,), NOW)
         await OutboxRepository(tx).give_up_chat(EMMA, "blocked")
-    await chat.tells(order, OrderNotification.CARD_EDIT)
+    await chat.tells(order, OrderNotification.EDIT_STATUS)
     assert [each.text for each in chat.shown] == ["Confirmed."]
 
 
@@ -321,7 +319,7 @@ async def test_a_qr_code_that_was_asked_for_again_takes_the_place_of_the_first_a
     assert all(shown.is_silent for shown in chat.shown)
     chat.telegram.chat[1] = Shown("the first, which could not be deleted", has_picture=True)
     order = await chat.paid(order)
-    await chat.tells(order, OrderNotification.PAID, OrderNotification.TAKE_DOWN)
+    await chat.tells(order, OrderNotification.PAID, OrderNotification.REMOVE_INVOICE)
     (paid,) = chat.shown
     assert says(readable(paid.text), "orders.notification.paid")
 
@@ -329,7 +327,7 @@ async def test_a_qr_code_that_was_asked_for_again_takes_the_place_of_the_first_a
 async def test_the_first_qr_code_stays_if_the_second_was_not_sent(chat: Chat) -> None:
     order = await chat.begin(an_open_order())
     await chat.tells(order, OrderNotification.INVOICE)
-    await chat.tells(order, OrderNotification.TAKE_DOWN, mark="again.7")
+    await chat.tells(order, OrderNotification.REMOVE_INVOICE, mark="again.7")
     assert sorted(chat.telegram.chat) == [1]
 
 
@@ -339,7 +337,7 @@ async def test_the_removal_of_an_older_qr_code_ends_when_all_are_removed(chat: C
     await chat.tells(order, OrderNotification.INVOICE, mark="again.7")
     order = await chat.paid(order)
     chat.telegram.deletions = [TryLater(0)]
-    await chat.tells(order, OrderNotification.TAKE_DOWN, mark="again.7")
+    await chat.tells(order, OrderNotification.REMOVE_INVOICE, mark="again.7")
     assert len(chat.telegram.deletions) == 1
 
 
@@ -348,7 +346,7 @@ async def test_a_first_qr_code_that_cannot_be_deleted_holds_up_no_payment_and_is
     await chat.tells(order, OrderNotification.INVOICE)
     chat.telegram.deletions = [TryLater(0), Gone(is_too_old=True)]
     again = order_notifications(order, AGAIN, NOW, "again.7")
-    assert {each.kind: each.queue for each in again}[OrderNotification.TAKE_DOWN] is Queue.EDITS
+    assert {each.kind: each.queue for each in again}[OrderNotification.REMOVE_INVOICE] is Queue.EDITS
     async with chat.store.transaction() as tx:
         await OutboxRepository(tx).add(again)
     assert [type(outcome) for outcome in await chat.deliver(order)] == [Sent, Sent, RetryLater]
@@ -356,9 +354,9 @@ async def test_a_first_qr_code_that_cannot_be_deleted_holds_up_no_payment_and_is
     assert sorted(chat.telegram.chat) == [1, 2]
     assert "lnbcrt" in chat.telegram.chat[1].text, "an order that can be paid isn't called closed"
     async with chat.store.transaction() as tx:
-        follow = follow_ups(frozenset())[OrderNotification.TAKE_DOWN]
+        follow = follow_ups(frozenset())[OrderNotification.REMOVE_INVOICE]
         await follow(tx, again[-1], Undeliverable("24 tries failed"), NOW)
-        assert await AlarmRepository(tx).open() == ()
+        assert await AlarmRepository(tx).find_open() == ()
 
 
 async def test_no_qr_code_is_shown_again_that_can_no_longer_be_paid(chat: Chat) -> None:
@@ -378,7 +376,7 @@ async def test_an_order_without_a_status_message_queues_no_edit(chat: Chat) -> N
     order = await chat.begin(an_open_order())
     await chat.tells(order, OrderNotification.INVOICE)
     async with chat.store.transaction() as tx:
-        await queue_order_notifications(tx, order, (OrderNotification.EXPIRED, OrderNotification.CARD_EDIT), NOW)
+        await queue_order_notifications(tx, order, (OrderNotification.EXPIRED, OrderNotification.EDIT_STATUS), NOW)
         queued = await OutboxRepository(tx).find_by_subject(order_subject(order))
     assert [each.kind for each in queued] == [OrderNotification.INVOICE, OrderNotification.EXPIRED]
 
@@ -413,7 +411,7 @@ async def test_what_became_of_a_confirmed_order_is_shown_in_its_review(
     (review,) = chat.shown
     assert review.edits == 1
     assert order.reference in review.text
-    expected = order_messages.screen(kind, READER, order, help_offered=False)
+    expected = order_messages.show_notification(kind, READER, order, help_offered=False)
     assert (review.text, review.keyboard) == (expected.text, expected.keyboard)
 
 
@@ -452,15 +450,49 @@ async def test_an_edit_of_the_review_that_may_have_arrived_is_repeated_once(chat
     assert says(readable(chat.shown[-1].text), "infra.outbox.again")
 
 
-async def test_a_review_that_says_that_we_look_for_the_order_says_when_it_is_found(chat: Chat) -> None:
+LINE = "☑️ Rp500,000 → BCA ••••7890 · ABC2345"
+
+
+async def test_one_line_is_left_of_a_review_once_the_invoice_is_there(chat: Chat) -> None:
+    """Also of one that says that we look for the order."""
     order = await confirmed(chat, Phase.UNKNOWN)
     await chat.tells(order, OrderNotification.CHECKING)
     order = await chat.becomes(an_open_order(version=order.version))
-    await chat.tells(order, OrderNotification.INVOICE)
-    async with chat.store.transaction() as tx:
-        await OutboxRepository(tx).add(order_notifications(order, (OrderNotification.CARD_EDIT,), NOW))
-    await chat.deliver(order)
+    await chat.tells(order, OrderNotification.INVOICE, OrderNotification.EDIT_REVIEW)
     review, pay = chat.shown
-    assert says(readable(review.text), "orders.found")
+    assert readable(review.text) == LINE
     assert review.edits == 2
     assert pay.has_picture
+
+
+async def test_a_review_becomes_one_line_also_if_the_payment_was_faster_than_its_edit(chat: Chat) -> None:
+    order = await confirmed(chat, Phase.INTENDED)
+    async with chat.store.transaction() as tx:
+        await OutboxRepository(tx).add(order_notifications(order, (OrderNotification.EDIT_REVIEW,), NOW))
+    order = await chat.paid(await chat.becomes(an_open_order(version=order.version)))
+    await chat.tells(order, OrderNotification.PAID)
+    review, paid = chat.shown
+    assert readable(review.text) == LINE
+    assert says(readable(paid.text), "orders.notification.paid")
+
+
+async def test_an_outcome_in_a_review_stays(chat: Chat) -> None:
+    """The order was accepted too late, say: its outcome was shown before the edit was made."""
+    order = await confirmed(chat, Phase.UNKNOWN)
+    async with chat.store.transaction() as tx:
+        await OutboxRepository(tx).add(order_notifications(order, (OrderNotification.EDIT_REVIEW,), NOW))
+    order = await chat.becomes(order, phase=Phase.ABANDONED)
+    await chat.tells(order, OrderNotification.SUPERSEDED)
+    (review,) = chat.shown
+    assert says(readable(review.text), "orders.notification.superseded")
+
+
+async def test_a_failure_is_told_in_one_message_and_leaves_one_line_of_the_steps(chat: Chat) -> None:
+    order = await chat.paid(await chat.begin(an_open_order()))
+    await chat.tells(order, OrderNotification.PAID)
+    order = await chat.becomes(order, state="FAILED", phase=Phase.DONE, ended_at=NOW)
+    await chat.tells(order, OrderNotification.FAILED, OrderNotification.EDIT_STATUS)
+    steps, failed = chat.shown
+    assert readable(steps.text) == "❌ ABC2345 · Rp500,000 → BCA ••••7890 · Failed, payment received"
+    assert steps.labels == []
+    assert says(readable(failed.text), "orders.notification.failed_paid")

@@ -6,45 +6,37 @@ from dataclasses import replace
 
 import pytest
 
-from bot.checkout.service import DraftService
-from bot.infra.db.database import Database
+from bot.checkout.draft import repeat_order
 from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui.callbacks import read_button
 from bot.infra.telegram.ui.screen import Screen
+from bot.orders import user_data
 from bot.orders.buttons import OrderAction, OrderButton
-from bot.orders.handlers import REPEATS
 from bot.orders.history import HistoryPage
-from bot.orders.notification_kinds import AboutProblem, OrderNotification, OrderWarning
-from bot.orders.order import HoldReason, Order, Phase
-from bot.orders.payer import payer_in_chat
+from bot.orders.notifications import OrderNotification
+from bot.orders.order import HoldReason, Order, Phase, payer_in_chat
+from bot.orders.receipts import screens
 from bot.orders.receipts.codes import ReceiptLinks
-from bot.orders.receipts.screens import receipt, verify
-from bot.orders.screens import (
-    history,
-    missed_orders,
-    open_orders,
-    order_messages,
-    order_page,
-    privacy,
-    status_message,
-    warnings,
-)
+from bot.orders.screens import order_messages, order_page
 from bot.orders.screens import payment as pay
-from bot.orders.status_questions import screens as status_questions
+from bot.orders.screens.formatting import format_sent
+from bot.orders.screens.order_lists import show_history, show_missed, show_open_orders
 from bot.orders.user_data import export_order
+from bot.orders.warnings import AboutProblem, OrderWarning, show_warning
 from bot.recipients.repository import RecipientRepository
-from bot.support.saved_replies.screens import variable_values
-from bot.support.ticket import Ticket
+from bot.support.model import Ticket
+from bot.support.screens.saved_replies import variable_values
 from tests.orders.builders import REPORTS, a_receipt, an_open_order, every_event_of, some_evidence
 from tests.orders.order_system import EMMA, NUMBER, OrderSystem
 from tests.orders.payers import LINK, place_for
 from tests.orders.samples import some_orders
 from tests.screens import JAKARTA, NOW, Outside, ScreenCase
 from tests.settlement.builders import LISTED_BCA
-from tests.settlement.fake_settlement import MovedClock
 from tests.texts import TRANSLATIONS
 
 WHOLE = "1234567890"
+REPEATS = {OrderAction.REQUOTE, OrderAction.RESEND, OrderAction.REMIND}
+"""The actions that begin a draft with the order's recipient."""
 
 
 def from_a_link(order: Order) -> Order:
@@ -57,28 +49,28 @@ def all_of_one(outside: Outside, order: Order) -> Iterator[ScreenCase]:
     reader, t = outside.reader, outside.t
     events = every_event_of(order)
     yield ScreenCase("page", order_page.screen(reader, order, events, help_offered=True))
-    yield ScreenCase("status", order_messages.status_screen(reader, order, help_offered=True))
-    yield ScreenCase("status message", status_message.screen(reader, order, help_offered=True))
+    yield ScreenCase("status", order_messages.show_status_or_question(reader, order, help_offered=True))
+    yield ScreenCase("status message", order_messages.show_status(reader, order, help_offered=True))
     for kind in REPORTS:
         if kind not in {OrderNotification.PAID, OrderNotification.PAID_LATE, OrderNotification.SENT}:
-            yield ScreenCase(kind, order_messages.screen(kind, reader, order, help_offered=True))
+            yield ScreenCase(kind, order_messages.show_notification(kind, reader, order, help_offered=True))
     page = HistoryPage((order,), order.reference, None, None, 0, 1)
-    yield ScreenCase("history", history.screen(reader, page))
-    yield ScreenCase("open orders", open_orders.screen(reader, [order]))
-    yield ScreenCase("missed orders", missed_orders.show_list(reader, [order]))
-    yield ScreenCase("asked", status_questions.show_status(reader, order, help_offered=True))
-    yield ScreenCase("receipt as text", receipt.as_text(t, order, a_receipt()))
-    caption = receipt.format_caption(t, order, a_receipt(), ReceiptLinks("kirim", "https://pay.example.com"))
-    yield ScreenCase("receipt", Screen(caption, receipt.build_keyboard(t, order)))
-    yield ScreenCase("verification", verify.show_genuine(t, order, JAKARTA))
-    yield ScreenCase("privacy", Screen("\n".join(privacy.StoredOrders((order,), 1, ()).records(t))))
-    yield ScreenCase("deletion waits", Screen(privacy.OpenOrders((order,)).details(t, NOW)))
-    yield ScreenCase("operators", warnings.screen(OrderWarning.FAILED, t, order, AboutProblem(order.reference), NOW))
+    yield ScreenCase("history", show_history(reader, page))
+    yield ScreenCase("open orders", show_open_orders(reader, [order]))
+    yield ScreenCase("missed orders", show_missed(reader, [order]))
+    yield ScreenCase("asked", order_messages.show_answer(reader, order, help_offered=True))
+    links = ReceiptLinks("kirim", "https://pay.example.com")
+    yield ScreenCase("receipt as text", screens.as_text(t, order, a_receipt(), links))
+    yield ScreenCase("receipt", Screen(format_sent(t, order), screens.build_keyboard(t, order)))
+    yield ScreenCase("verification", screens.show_genuine(t, order, JAKARTA))
+    yield ScreenCase("privacy", Screen("\n".join(user_data.stored_orders((order,), 1, ()).format_rows(t))))
+    yield ScreenCase("deletion waits", Screen(user_data.OpenOrders((order,)).details(t, NOW)))
+    yield ScreenCase("operators", show_warning(OrderWarning.FAILED, t, order, AboutProblem(order.reference), NOW))
     if order.bolt11 is not None or order.deposit is not None:
         paid = pay.build_payment(reader, order, "MANGO LAUT")
         yield ScreenCase("payment", Screen(f"{paid.caption}{paid.follow_up or ''}", paid.keyboard))
-    facts = receipt.build_facts(t, order, a_receipt().code, JAKARTA, ReceiptLinks("kirim"))
-    yield ScreenCase("picture of the receipt", Screen(" ".join((*facts.rows[0], facts.subtitle, str(facts.rows)))))
+    facts = screens.build_facts(t, order, a_receipt().code, JAKARTA, links)
+    yield ScreenCase("picture of the receipt", Screen(f"{facts.recipient} {facts.rows} {facts.meanings}"))
     replies = variable_values(t, Ticket.open(EMMA, NOW, order_reference=order.reference), order)
     yield ScreenCase("saved replies", Screen(" ".join(replies.values())))
 
@@ -158,9 +150,8 @@ async def test_an_order_from_a_link_saves_no_recipient_and_offers_to_save_none(
     assert saved.number == NUMBER
 
 
-async def test_no_draft_repeats_what_its_payer_may_not_see(store: Database) -> None:
-    drafts = DraftService(store, MovedClock())
+def test_no_draft_repeats_what_its_payer_may_not_see() -> None:
     (order, *_) = link_orders(TRANSLATIONS.get("en"))
     with pytest.raises(ValueError, match="can't be repeated"):
-        drafts.repeat_order(order, order.method)
-    assert drafts.repeat_order(replace(order, origin=None), order.method).number == WHOLE
+        repeat_order(order, order.method, NOW)
+    assert repeat_order(replace(order, origin=None), order.method, NOW).number == WHOLE

@@ -4,7 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from bot.orders.history import NEWEST, PAGE, HistoryPage, OrderHistory
+from bot.orders.buttons import NEWEST
+from bot.orders.history import PAGE, HistoryPage, read_page, read_page_with
+from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from tests.orders.builders import an_order
 from tests.orders.order_system import EMMA, SARI, OrderSystem
@@ -19,6 +21,16 @@ async def save_orders(system: OrderSystem, *places: int, user_id: int = EMMA, ap
             assert await OrderRepository(tx).add(order)
 
 
+async def page_from(system: OrderSystem, user_id: int, first: str = NEWEST) -> HistoryPage:
+    async with system.store.reading() as tx:
+        return await read_page(tx, user_id, first)
+
+
+async def page_with(system: OrderSystem, order: Order) -> HistoryPage:
+    async with system.store.reading() as tx:
+        return await read_page_with(tx, order)
+
+
 def numbers_on(page: HistoryPage) -> list[int]:
     """Return the numbers of the orders on a page."""
     return [int(order.reference[1:]) for order in page.orders]
@@ -30,69 +42,63 @@ async def test_leafing_to_the_end_and_back_meets_each_order_once(
     system: OrderSystem, count: int, apart: timedelta
 ) -> None:
     await save_orders(system, *range(count), apart=apart)
-    history = OrderHistory(system.store)
-    page = await history.get_page(EMMA)
+    page = await page_from(system, EMMA)
     met, ways = numbers_on(page), [(page.first, page.before, page.total)]
     while page.older is not None:
-        page = await history.get_page(EMMA, page.older)
+        page = await page_from(system, EMMA, page.older)
         met += numbers_on(page)
         ways.append((page.first, page.before, page.total))
     assert met == list(reversed(range(count)))
     assert [(before, total) for _, before, total in ways] == [(n * PAGE, count) for n in range(len(ways))]
     back = [(page.first, page.before, page.total)]
     while page.newer is not None:
-        page = await history.get_page(EMMA, page.newer)
+        page = await page_from(system, EMMA, page.newer)
         back.append((page.first, page.before, page.total))
     assert back == ways[::-1]
 
 
 async def test_orders_that_arrive_while_somebody_leafs_move_no_page(system: OrderSystem) -> None:
     await save_orders(system, *range(20))
-    history = OrderHistory(system.store)
-    first = await history.get_page(EMMA)
+    first = await page_from(system, EMMA)
     assert numbers_on(first) == [19, 18, 17, 16, 15, 14]
     await save_orders(system, 20, 21)
-    second = await history.get_page(EMMA, str(first.older))
+    second = await page_from(system, EMMA, str(first.older))
     assert numbers_on(second) == [13, 12, 11, 10, 9, 8]
     assert (second.before, second.total) == (8, 22)
-    back = await history.get_page(EMMA, str(second.newer))
+    back = await page_from(system, EMMA, str(second.newer))
     assert numbers_on(back) == numbers_on(first)
     assert back.newer == NEWEST
-    assert numbers_on(await history.get_page(EMMA, NEWEST)) == [21, 20, 19, 18, 17, 16]
+    assert numbers_on(await page_from(system, EMMA, NEWEST)) == [21, 20, 19, 18, 17, 16]
 
 
 async def test_a_page_of_nobody_or_of_somebody_else_is_ones_own_newest(system: OrderSystem) -> None:
     await save_orders(system, *range(8))
     await save_orders(system, *range(100, 120), user_id=SARI)
-    history = OrderHistory(system.store)
-    newest = await history.get_page(EMMA)
+    newest = await page_from(system, EMMA)
     assert numbers_on(newest) == [7, 6, 5, 4, 3, 2]
     for first in ("R110", "NOBODYS", "1", "99999"):
-        assert await history.get_page(EMMA, first) == newest
-    assert (await history.get_page(4711, "R110")).orders == ()
+        assert await page_from(system, EMMA, first) == newest
+    assert (await page_from(system, 4711, "R110")).orders == ()
 
 
 async def test_the_way_back_leads_to_the_page_on_which_the_order_stands(system: OrderSystem) -> None:
     await save_orders(system, *range(20))
-    history = OrderHistory(system.store)
-    pages = [await history.get_page(EMMA)]
+    pages = [await page_from(system, EMMA)]
     while pages[-1].older is not None:
-        pages.append(await history.get_page(EMMA, pages[-1].older))
+        pages.append(await page_from(system, EMMA, pages[-1].older))
     for page in pages:
         for order in page.orders:
-            assert await history.get_page_with(order) == page
+            assert await page_with(system, order) == page
 
 
 async def test_the_way_back_to_the_newest_page_has_what_is_new_on_it(system: OrderSystem) -> None:
     await save_orders(system, 0, 1)
-    history = OrderHistory(system.store)
-    older = (await history.get_page(EMMA)).orders[-1]
+    older = (await page_from(system, EMMA)).orders[-1]
     await save_orders(system, 2)
-    assert numbers_on(await history.get_page_with(older)) == [2, 1, 0]
+    assert numbers_on(await page_with(system, older)) == [2, 1, 0]
 
 
 async def test_an_order_that_its_user_has_deleted_is_on_no_page(system: OrderSystem) -> None:
     await save_orders(system, 0)
     await save_orders(system, 1, user_id=0)
-    history = OrderHistory(system.store)
-    assert numbers_on(await history.get_page(EMMA, "R001")) == [0]
+    assert numbers_on(await page_from(system, EMMA, "R001")) == [0]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.orders.order import Order, Phase
 from bot.orders.poll_intervals import next_poll_at, payable_until
-from bot.settlement.steps import OrderStep
+from bot.settlement.model import OrderStep
 from tests.orders.builders import an_order
 
 MADE = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

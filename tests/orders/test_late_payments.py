@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 
 from bot.infra.telegram.ui.reader import Reader
-from bot.orders.notification_kinds import OrderNotification, OrderWarning
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, OrderStatus, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import order_messages
-from bot.orders.status_messages import StatusMessages
-from bot.settlement.model import ServiceDown
-from bot.settlement.steps import OrderStep
-from bot.staff.alarm_model import AlarmKind
+from bot.orders.status_handlers import StatusMessages
+from bot.orders.warnings import OrderWarning
+from bot.settlement.errors import NoAnswer
+from bot.settlement.model import OrderStep
+from bot.staff.model import AlarmKind
 from bot.staff.staff_chat import StaffChat, SupportContacts
-from bot.support.tickets.repository import TicketRepository
+from bot.support.repository import TicketRepository
 from tests.operations.reconciled import alarms, found, make_orders_of_others, reconcile
 from tests.orders.builders import an_open_order
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem, rules
@@ -77,7 +78,7 @@ async def sees_by_reconciliation(system: OrderSystem, _: Order) -> None:
 async def sees_by_asking(system: OrderSystem, order: Order) -> None:
     """Let the payer press "I've paid" or ask for the order."""
     messages = StatusMessages(
-        system.infra, system.settlement, system.observer, SupportContacts(StaffChat(0, frozenset()))
+        system.infra, system.settlement, system.tracker, SupportContacts(StaffChat(0, frozenset()))
     )
     system.clock.passes(seconds=2)
     session: Any = SimpleNamespace(now=system.clock.now(), notice=None, t=str)
@@ -104,7 +105,7 @@ async def test_who_sees_a_late_payment_saves_tells_and_alarms_once(
         (ticket,) = await TicketRepository(tx).of_order(order.reference)
     assert ticket.is_open
     assert (AlarmKind.ORDER_FAILED, order.reference) in {
-        (each.kind, each.subject) for each in await system.alarms.open()
+        (each.kind, each.subject) for each in await system.alarms.find_open()
     }
     told = system.sender.kinds(EMMA).count(OrderNotification.FAILED)
     for again in WAYS[1:3]:
@@ -133,7 +134,7 @@ async def test_a_read_that_fails_is_repeated_so_that_the_last_one_is_not_lost(
     order = await failed_at_expiry(system)
     for minutes in (5, 10, 45):
         await system.poll(after=minutes * 60)
-    service.reads.extend(failing(ServiceDown, 1))
+    service.reads.extend(failing(NoAnswer, 1))
     await system.poll(after=23 * 3600)
     pay_late(system, order)
     await system.poll(after=10 * 60)
@@ -215,6 +216,6 @@ def test_a_late_payment_that_fails_on_its_way_did_not_fail_before_it(locale: str
         ended_at=NOW,
         expiry_notified=True,
     )
-    told = order_messages.screen(OrderNotification.FAILED, reader, failed, help_offered=True)
-    status = order_messages.status_screen(reader, failed, help_offered=True)
+    told = order_messages.show_notification(OrderNotification.FAILED, reader, failed, help_offered=True)
+    status = order_messages.show_status_or_question(reader, failed, help_offered=True)
     assert not [each.text for each in (told, status) if before in each.text]

@@ -13,7 +13,7 @@ from bot.core.errors import Rejection
 from bot.orders.limits import DAY, HOUR, Limits, check
 from bot.orders.order import Order, Phase
 from bot.orders.poll_intervals import TRACK_WITHOUT_EXPIRY
-from bot.settlement.steps import OrderStep
+from bot.settlement.model import OrderStep
 from tests.orders.builders import an_open_order
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

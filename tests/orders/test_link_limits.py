@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bot.orders.limits import LinkLimits, TooManyFromLinks
-from bot.orders.order import Order, Phase
-from bot.orders.payer import payer_in_chat, payer_on_page
+from bot.orders.order import Order, Phase, payer_in_chat, payer_on_page
 from tests.orders.order_system import EMMA, RULES, OrderSystem, rules
 from tests.orders.payers import LINK, place_for
 from tests.settlement.fake_settlement import FakeSettlement

@@ -11,13 +11,14 @@ import pytest
 from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.infra.telegram.ui.reader import Reader
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, HoldReason, Order, Phase
 from bot.orders.placement.service import MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import DestinationClosed
 from bot.orders.screens import order_messages
-from bot.settlement.model import PayoutMethod, ServiceDown
+from bot.settlement.errors import NoAnswer
+from bot.settlement.model import PayoutMethod
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem, place_unresolved, rules
 from tests.settlement.builders import BCA, BRI, GOPAY
 from tests.settlement.fake_settlement import FakeSettlement
@@ -101,16 +102,16 @@ async def test_a_price_is_not_accepted_where_the_limits_have_changed_meanwhile(
         system.clock.passes(seconds=61)
     else:
         system.orders.rules = rules(min_order_idr=250_001)
-    seen = await system.orders.accept_price(held.reference)
+    seen = await system.orders.accept(held.reference)
     await system.deliver()
     assert seen is not None
     await is_withheld(system, held, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
-    assert await system.orders.accept_price(held.reference) is None
+    assert await system.orders.accept(held.reference) is None
     await system.close()
 
 
 async def fail_to_list() -> Any:
-    raise ServiceDown
+    raise NoAnswer
 
 
 async def test_a_price_is_accepted_by_what_the_order_knows_while_the_list_cannot_be_read(
@@ -120,7 +121,7 @@ async def test_a_price_is_accepted_by_what_the_order_knows_while_the_list_cannot
     held = await system.place()
     system.clock.passes(seconds=61)
     monkeypatch.setattr(service, "payout_methods", fail_to_list)
-    opened = await system.orders.accept_price(held.reference)
+    opened = await system.orders.accept(held.reference)
     assert opened is not None
     assert (opened.phase, opened.hold_reason) == (Phase.OPEN, None)
 
@@ -142,8 +143,8 @@ async def test_trying_again_checks_what_placing_checks_and_leaves_the_question_o
     with pytest.raises(Rejection):
         await system.orders.try_again(lost.reference)
     system.orders.rules = rules()
-    service.reads.append(ServiceDown())
-    with pytest.raises(ServiceDown):
+    service.reads.append(NoAnswer())
+    with pytest.raises(NoAnswer):
         await system.orders.try_again(lost.reference)
     assert (await system.order(lost.reference)).phase is Phase.UNRESOLVED
     assert service.times("place") == posts
@@ -198,10 +199,10 @@ async def test_a_price_is_not_accepted_for_a_destination_that_takes_no_orders_no
     await system.orders.submission.wait()
     service.methods = (CLOSED[0][0], BRI, GOPAY)
     system.clock.passes(minutes=2)
-    await system.orders.accept_price(order.reference)
+    await system.orders.accept(order.reference)
     order = await system.order(order.reference)
     await system.deliver()
     await is_withheld(system, order, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
     reader = Reader(TRANSLATIONS.get("en"), UTC, system.clock.now())
-    said = order_messages.screen(OrderNotification.OUTSIDE_LIMITS, reader, order, help_offered=False)
+    said = order_messages.show_notification(OrderNotification.OUTSIDE_LIMITS, reader, order, help_offered=False)
     assert re.search(like("orders.notification.destination_closed", name="BCA"), readable(said.text))

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import OrderRequest

@@ -7,7 +7,8 @@ import pytest
 
 from bot.infra.db.errors import RowUnreadable, RuleBroken, StoreDown
 from bot.orders.order import Phase
-from bot.settlement.model import KeyRefused, OutcomeUnknown, Placed, Refused, ServiceDown, SlowDown
+from bot.settlement.errors import KeyRefused, NoAnswer, OutcomeUnknown, Refused, SlowDown
+from bot.settlement.model import CreatedOrder
 from tests.orders.order_system import EMMA, SARI, OrderSystem, place_unresolved
 from tests.settlement.builders import BRI
 from tests.settlement.fake_settlement import FakeSettlement
@@ -18,7 +19,7 @@ async def test_a_record_that_cannot_be_read_alone_is_adopted_from_the_list(
     system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def away(service_id: str) -> object:
-        raise ServiceDown(service_id)
+        raise NoAnswer(service_id)
 
     service.places.append("lost_after")
     order = await system.place()
@@ -27,7 +28,7 @@ async def test_a_record_that_cannot_be_read_alone_is_adopted_from_the_list(
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
-@pytest.mark.parametrize(("failure", "rest"), [(KeyRefused(), 30), (SlowDown(90), 90), (SlowDown(), 30)])
+@pytest.mark.parametrize(("failure", "rest"), [(KeyRefused(), 30), (SlowDown(retry_after=90), 90), (SlowDown(), 30)])
 async def test_a_service_that_wants_to_be_left_alone_is_left_alone(
     system: OrderSystem, service: FakeSettlement, failure: Exception, rest: int
 ) -> None:
@@ -70,10 +71,10 @@ async def test_one_order_that_cannot_be_settled_does_not_keep_the_others_from_be
     emma, sari = await system.place(EMMA), await system.place(SARI, method=BRI)
     record_created = system.orders.results.record_created
 
-    async def settle_but_emmas(reference: str, placed: Placed, **others: Any) -> object:
+    async def settle_but_emmas(reference: str, created: CreatedOrder, **others: Any) -> object:
         if reference == emma.reference:
             raise StoreDown
-        return await record_created(reference, placed, **others)
+        return await record_created(reference, created, **others)
 
     monkeypatch.setattr(system.orders.results, "record_created", settle_but_emmas)
     await system.find_lost_orders()
@@ -101,7 +102,7 @@ async def test_an_answer_that_the_database_will_never_accept_is_left_to_the_sear
     assert service.times("place") == 1
 
 
-@pytest.mark.parametrize("answer", ["answer", OutcomeUnknown(), Refused("no")])
+@pytest.mark.parametrize("answer", ["answer", OutcomeUnknown(), Refused(reason="no")])
 async def test_an_answer_that_could_not_be_saved_before_the_process_ended_is_looked_for(
     system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, answer: str | Exception
 ) -> None:

@@ -10,31 +10,28 @@ from telegram import Update
 
 from bot.core.backoff import Backoff
 from bot.infra.db.database import Database
-from bot.infra.feature import Feature
 from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Notification, StoredNotification, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome, TryLater, Unreachable
-from bot.infra.telegram.outbound.truncate import TEXT_UNITS
+from bot.infra.telegram.ui.screen import TEXT_UNITS
+from bot.orders.messages import order_notifications, order_subject
 from bot.orders.missed_messages import MAX_SHOWN, MissedMessages, follow_ups
-from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
-from bot.orders.notification_kinds import AboutOrder, OrderNotification
-from bot.orders.notification_queue import order_notifications, order_subject
+from bot.orders.notifications import AboutOrder, OrderNotification
 from bot.orders.order import Order, Phase
-from bot.orders.repository import OrderRepository
-from bot.orders.screens.missed_orders import needs_attention
-from bot.orders.status_messages import StatusMessages
-from bot.settlement.steps import OrderStep
+from bot.orders.repository import MissedOrder, MissedOrderRepository, OrderRepository
+from bot.orders.screens.order_lists import needs_attention
+from bot.orders.status_handlers import StatusMessages
+from bot.settlement.model import OrderStep
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.users.repository import UserRepository
-from bot.users.session_loader import SessionLoader
 from tests.infra.builders import an_infra
 from tests.orders.builders import an_open_order, as_sent, orders_in_each_state
 from tests.orders.crashes import Crash
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import TRANSLATIONS
 from tests.times import NOW, SECOND
-from tests.users.builders import a_user
+from tests.users.builders import a_user, load_sessions
 from tests.users.stored_data import delete_user
 
 EMMA, GROUP = 1001, -100_1
@@ -66,9 +63,8 @@ class World:
         self.store, self.clock, self.telegram = sqlite_store, clock, Telegram()
         infra, none = an_infra(sqlite_store, clock, self.telegram), cast("Any", None)
         status_messages = StatusMessages(infra, none, none, SupportContacts(StaffChat(0, frozenset())))
-        self.sessions = SessionLoader(infra)
-        missed = MissedMessages(sqlite_store, status_messages)
-        infra.features.connect([Feature(name="orders", on_load=(missed.load,), after_update=(missed.show,))])
+        self.sessions = load_sessions(infra)
+        self.missed_messages = MissedMessages(sqlite_store, status_messages)
 
     async def orders(self, *references: str) -> None:
         """Place some orders of Emma."""
@@ -120,10 +116,11 @@ class World:
         message = {"message_id": 7, "date": 1_790_000_000, "chat": chat, "from": user, "text": "halo"}
         update = Update.de_json({"update_id": 3, "message": message}, None)
         assert update is not None
-        session = await self.sessions.load(update)
+        session = await self.sessions.load(update, (self.missed_messages.load,))
         assert session is not None
         if does is not None:
             await does()
+        await self.missed_messages.show(session)
         await self.sessions.finish(session)
         return self.telegram.chat[before:]
 
@@ -244,7 +241,7 @@ async def test_one_who_deletes_their_data_at_that_visit_is_shown_nothing(world: 
 
     async def deletes_all() -> None:
         async with world.store.transaction() as tx:
-            assert await delete_user(tx, EMMA)
+            await delete_user(tx, EMMA)
 
     assert await world.session(does=deletes_all) == []
     assert await world.session() == []
@@ -273,9 +270,9 @@ async def test_the_removal_of_an_invoice_waits_again_before_anything_is_shown(wo
     await world.save(order)
     await world.is_blocked()
     async with world.store.transaction() as tx:
-        await OutboxRepository(tx).add(order_notifications(order, (OrderNotification.TAKE_DOWN,), NOW))
+        await OutboxRepository(tx).add(order_notifications(order, (OrderNotification.REMOVE_INVOICE,), NOW))
         await OutboxRepository(tx).give_up_chat(EMMA, "blocked")
-    await world.reject_messages("AAA2345", kind=OrderNotification.TAKE_DOWN, whole_chat=True)
+    await world.reject_messages("AAA2345", kind=OrderNotification.REMOVE_INVOICE, whole_chat=True)
     waiting: list[StoredNotification] = []
 
     async def looks() -> None:
@@ -284,7 +281,7 @@ async def test_the_removal_of_an_invoice_waits_again_before_anything_is_shown(wo
 
     world.telegram.fates = [looks]
     assert len(await world.session()) == 1
-    assert [each.kind for each in waiting] == [OrderNotification.TAKE_DOWN]
+    assert [each.kind for each in waiting] == [OrderNotification.REMOVE_INVOICE]
 
 
 async def test_an_unpaid_order_is_shown_as_its_message_to_pay_with(world: World) -> None:
@@ -294,7 +291,7 @@ async def test_an_unpaid_order_is_shown_as_its_message_to_pay_with(world: World)
     assert await world.session() == []
     async with world.store.reading() as tx:
         waiting = await OutboxRepository(tx).find_unsent(EMMA)
-    assert [each.kind for each in waiting] == [OrderNotification.INVOICE, OrderNotification.TAKE_DOWN]
+    assert [each.kind for each in waiting] == [OrderNotification.INVOICE, OrderNotification.REMOVE_INVOICE]
     assert await world.missed() == ()
 
 

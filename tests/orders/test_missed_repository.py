@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from bot.infra.db.database import Database
-from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
+from bot.orders.repository import MissedOrder, MissedOrderRepository
 from tests.times import NOW, SECOND
 from tests.users.builders import EMMA, SARI
 

@@ -6,11 +6,11 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.core.money import Amount
-from bot.orders.notification_kinds import OrderNotification
-from bot.settlement.model import OrderReport
+from bot.orders.notifications import OrderNotification
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.orders.order_system import EMMA, SARI, OrderSystem
+from tests.settlement.builders import a_report
 from tests.settlement.fake_settlement import FakeSettlement
 
 STEPS = (OrderNotification.CONVERTING, OrderNotification.SENDING)
@@ -34,13 +34,13 @@ async def complete_order(system: OrderSystem, user_id: int = EMMA) -> list[str]:
     """Place an order, let it be paid and completed, and return the notifications of its steps."""
     order = await system.place(user_id)
     for state in ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"):
-        await system.apply_report(order.reference, OrderReport(service_id=order.service_id or "", state=state))
+        await system.apply_report(order.reference, a_report(service_id=order.service_id or "", state=state))
         await system.deliver()
     return [kind for kind in system.sender.kinds(user_id) if kind in STEPS]
 
 
-@pytest.mark.parametrize("notices", [None, {"sent": "silent"}, {"steps": "card"}, {"steps": "loud"}])
-async def test_small_steps_are_left_to_the_card(system: OrderSystem, notices: dict[str, str] | None) -> None:
+@pytest.mark.parametrize("notices", [None, {"sent": "silent"}, {"steps": "status"}, {"steps": "loud"}])
+async def test_small_steps_are_left_to_the_status_message(system: OrderSystem, notices: dict[str, str] | None) -> None:
     await users(system, notification_preferences=notices)
     assert await complete_order(system) == []
 
@@ -57,7 +57,7 @@ async def test_steps_passed_between_two_looks_are_told_as_the_last_of_them(syste
     await users(system, notification_preferences={"steps": "sound"})
     order = await system.place()
     for state in ("LN_INVOICE_PAID", "IDR_SETTLED", "LN_SWAP_PENDING", "IDR_SETTLED"):
-        await system.apply_report(order.reference, OrderReport(service_id=order.service_id or "", state=state))
+        await system.apply_report(order.reference, a_report(service_id=order.service_id or "", state=state))
         await system.deliver()
     assert [kind for kind in system.sender.kinds() if kind in STEPS] == [OrderNotification.SENDING]
 

@@ -9,9 +9,10 @@ import pytest
 
 from bot.core.money import Amount
 from bot.infra.db.errors import StoreDown
-from bot.orders.notification_kinds import OrderNotification, OrderWarning
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, HoldReason, Phase
 from bot.orders.repository import OrderRepository
+from bot.orders.warnings import OrderWarning
 from bot.payments import bolt11
 from tests.orders.builders import insert_orders
 from tests.orders.order_system import EMMA, NUMBER, OSCAR, REQUEST, SARI, OrderSystem, place_unresolved, rules
@@ -125,7 +126,7 @@ async def test_a_question_about_an_order_that_its_sender_has_created_again_is_ov
     system.clock.passes(seconds=50)
     second = await system.place()
     assert ((await system.order(first.reference)).phase, second.phase) == (Phase.NEEDS_CONFIRMATION, Phase.OPEN)
-    accepted = await system.orders.accept_price(first.reference)
+    accepted = await system.orders.accept(first.reference)
     assert accepted is not None
     assert (accepted.phase, accepted.bolt11) == (Phase.ABANDONED, None)
     await system.deliver()
@@ -206,7 +207,7 @@ async def test_an_order_found_by_a_masked_recipient_is_asked_about_and_shown_onl
     assert order.hold_reason is HoldReason.RECIPIENT_MASKED
     assert system.sender.kinds()[-1] == OrderNotification.RECIPIENT_MASKED
     assert system.sender.payment_requests() == []
-    await system.orders.accept_price(order.reference)
+    await system.orders.accept(order.reference)
     await system.deliver()
     assert system.sender.payment_requests() == [service.records["svc-1"].bolt11]
 
@@ -281,7 +282,7 @@ async def test_the_answer_to_a_post_is_saved_however_often_the_database_fails(
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
 
-    system.orders.submission._sleep = sleep
+    system.orders.submission._pause = sleep  # type: ignore[method-assign]  # it waits for nothing
     service.places.append(doing)
     service.listed = False  # as if the service kept the order in memory only
     store: Any = system.store
@@ -309,7 +310,7 @@ async def test_while_an_answer_waits_to_be_saved_nothing_else_looks_for_the_orde
         tried.set()
         await released.wait()
 
-    system.orders.submission._sleep = wait_until_released
+    system.orders.submission._pause = wait_until_released  # type: ignore[method-assign,assignment]  # likewise
     store: Any = system.store
     service.gate = asyncio.Event()
     order = await system.begin()

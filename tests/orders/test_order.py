@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import REFERENCE_ALPHABET, REFERENCE_LENGTH, Failure, Order, Phase, advance, expire, new_reference
-from bot.settlement.model import OrderReport
-from bot.settlement.steps import STEP_OF_STATE, TERMINAL_STATES, OrderStep
+from bot.settlement.model import STEP_OF_STATE, TERMINAL_STATES, OrderReport, OrderStep
 from tests.orders.builders import an_order
+from tests.settlement.builders import a_report
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 STATES = [*STEP_OF_STATE, "FAILED", "P2PM_DISPUTED", ""]
 UNPAID = ["IDLE", "NWC_CONNECTED", "QR_SCANNED", "ROUTE_SHOWN"]
-CHANGES = frozenset({OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT})
+CHANGES = frozenset({OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS})
 MONEY = {
     OrderNotification.PAID,
     OrderNotification.PAID_LATE,
@@ -34,7 +34,7 @@ def open_order(**changes: object) -> Order:
 
 
 def report(state: str, *, paid: bool = False) -> OrderReport:
-    return OrderReport(service_id="svc", state=state, paid_at=NOW if paid else None)
+    return a_report(service_id="svc", state=state, paid_at=NOW if paid else None)
 
 
 def apply_states(order: Order, *states: str, now: datetime = NOW) -> tuple[Order, list[OrderNotification]]:
@@ -44,6 +44,11 @@ def apply_states(order: Order, *states: str, now: datetime = NOW) -> tuple[Order
         order, more = advance(order, report(state), now)
         notifications += more
     return order, notifications
+
+
+def without_poll(order: Order) -> Order:
+    """Return the order without what each report changes: when it was polled, and its evidence."""
+    return replace(order, last_polled_at=None, evidence=())
 
 
 looks = st.builds(report, st.sampled_from(STATES), paid=st.booleans())
@@ -63,12 +68,12 @@ def test_nothing_that_can_happen_takes_an_order_back_or_tells_twice(
         assert order.step >= before.step
         assert order.is_paid >= before.is_paid
         if before.is_ended and (before.is_paid or not order.is_paid):
-            assert (order, notifications) == (before, ())
+            assert (without_poll(order), notifications) == (without_poll(before), ())
         assert len(set(notifications)) == len(notifications)
         is_first_report = order.is_paid and not before.is_paid and not order.failure
         assert list(notifications) == sorted(notifications, key=CHANGES.__contains__, reverse=not is_first_report)
         all_notifications += notifications
-        if {OrderNotification.TAKE_DOWN} <= set(all_notifications):
+        if {OrderNotification.REMOVE_INVOICE} <= set(all_notifications):
             assert not order.awaits_payment(now)
     times = Counter(all_notifications)
     # A payment can arrive after an order has failed without one.
@@ -82,7 +87,7 @@ def test_nothing_that_can_happen_takes_an_order_back_or_tells_twice(
     if times[OrderNotification.PAID_LATE]:
         assert all_notifications.index(OrderNotification.EXPIRED) < all_notifications.index(OrderNotification.PAID_LATE)
     if MONEY & set(all_notifications):
-        assert OrderNotification.TAKE_DOWN in all_notifications
+        assert OrderNotification.REMOVE_INVOICE in all_notifications
 
 
 @given(st.lists(st.sampled_from(STATES), max_size=12), st.sampled_from(["COMPLETED", "FAILED"]))
@@ -96,7 +101,8 @@ def test_the_last_word_of_the_service_about_a_paid_order_is_the_last(states: lis
 @given(st.lists(st.sampled_from([*UNPAID, "FAILED"]), max_size=12))
 def test_only_a_payment_changes_an_order_that_failed_unpaid(states: list[str]) -> None:
     ended, _ = apply_states(open_order(), "FAILED", now=NOW + timedelta(hours=1))
-    assert apply_states(ended, *states) == (ended, [])
+    after, nothing = apply_states(ended, *states)
+    assert (without_poll(after), nothing) == (without_poll(ended), [])
     paid, notifications = advance(ended, report("FAILED", paid=True), NOW + timedelta(hours=2))
     assert (paid.failure, notifications[-1]) == (Failure.PAID, OrderNotification.FAILED)
     followed, notifications = advance(ended, report("LN_INVOICE_PAID"), NOW + timedelta(hours=2))
@@ -112,7 +118,7 @@ def test_an_unpaid_state_notifies_nobody(state: str) -> None:
 
 def test_a_payment_takes_the_code_down_and_is_told() -> None:
     order, notifications = apply_states(open_order(), "LN_INVOICE_PAID")
-    assert notifications == [OrderNotification.PAID, OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT]
+    assert notifications == [OrderNotification.PAID, OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS]
     assert (order.paid_at, order.is_paid) == (NOW, True)
 
 
@@ -120,8 +126,8 @@ def test_a_payment_takes_the_code_down_and_is_told() -> None:
 def test_a_payment_seen_by_a_later_state_is_told_as_the_payment(state: str) -> None:
     assert apply_states(open_order(), state)[1] == [
         OrderNotification.PAID,
-        OrderNotification.TAKE_DOWN,
-        OrderNotification.CARD_EDIT,
+        OrderNotification.REMOVE_INVOICE,
+        OrderNotification.EDIT_STATUS,
     ]
 
 
@@ -129,31 +135,31 @@ def test_an_order_seen_again_only_at_its_end_is_told_by_its_end() -> None:
     order, notifications = apply_states(open_order(), "COMPLETED")
     assert notifications == [
         OrderNotification.SENT,
-        OrderNotification.TAKE_DOWN,
-        OrderNotification.CARD_EDIT,
+        OrderNotification.REMOVE_INVOICE,
+        OrderNotification.EDIT_STATUS,
     ]
     assert (order.phase, order.ended_at, order.paid_at) == (Phase.DONE, NOW, NOW)
 
 
-def test_each_step_edits_the_card_and_repetitions_do_not() -> None:
+def test_each_step_edits_the_status_message_and_repetitions_do_not() -> None:
     states = ["LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "USDC_SWAPPED", "IDR_SETTLED", "IDR_SETTLED"]
-    assert apply_states(open_order(), *states)[1].count(OrderNotification.CARD_EDIT) == 3
+    assert apply_states(open_order(), *states)[1].count(OrderNotification.EDIT_STATUS) == 3
 
 
 def test_a_stale_state_is_kept_as_said_but_takes_no_step_back() -> None:
     order, notifications = apply_states(open_order(), "USDC_SWAPPED", "LN_INVOICE_PAID")
     assert (order.state, order.step) == ("LN_INVOICE_PAID", OrderStep.CONVERTING)
-    assert notifications == [OrderNotification.PAID, OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT]
+    assert notifications == [OrderNotification.PAID, OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS]
 
 
 def test_a_late_payment_is_said_to_be_late() -> None:
     late = NOW + timedelta(hours=2)
     expired, notifications = expire(open_order(), late)
-    assert notifications == (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED)
+    assert notifications == (OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS, OrderNotification.EXPIRED)
     assert apply_states(expired, "LN_INVOICE_PAID", now=late)[1] == [
         OrderNotification.PAID_LATE,
-        OrderNotification.TAKE_DOWN,
-        OrderNotification.CARD_EDIT,
+        OrderNotification.REMOVE_INVOICE,
+        OrderNotification.EDIT_STATUS,
     ]
 
 
@@ -182,7 +188,7 @@ def test_a_deposit_has_no_expiry() -> None:
 def test_the_documented_failure_of_an_expired_order_is_told_as_an_expiry_once(minutes: int) -> None:
     now = NOW + timedelta(minutes=minutes)
     order, notifications = apply_states(open_order(), "FAILED", now=now)
-    assert notifications == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED]
+    assert notifications == [OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS, OrderNotification.EXPIRED]
     assert expire(order, now + timedelta(hours=1))[1] == ()
     expired, _ = expire(open_order(), NOW + timedelta(hours=1))
     assert OrderNotification.EXPIRED not in apply_states(expired, "FAILED", now=NOW + timedelta(hours=2))[1]
@@ -191,7 +197,7 @@ def test_the_documented_failure_of_an_expired_order_is_told_as_an_expiry_once(mi
 def test_an_invoice_that_the_service_closed_early_has_expired_and_not_failed() -> None:
     closed = replace(report("FAILED"), expires_at=NOW + timedelta(minutes=5))
     order, notifications = advance(open_order(), closed, NOW + timedelta(minutes=6))
-    assert notifications == (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED)
+    assert notifications == (OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS, OrderNotification.EXPIRED)
     assert order.expires_at == closed.expires_at
     # Only a failure closes an invoice, and it never makes one longer.
     waiting = replace(report("ROUTE_SHOWN"), expires_at=NOW + timedelta(minutes=5))
@@ -202,7 +208,7 @@ def test_an_invoice_that_the_service_closed_early_has_expired_and_not_failed() -
 
 def test_a_failure_well_before_the_expiry_is_a_failure() -> None:
     order, notifications = apply_states(open_order(), "FAILED", now=NOW + timedelta(minutes=57))
-    assert notifications == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.FAILED]
+    assert notifications == [OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS, OrderNotification.FAILED]
     assert not order.is_paid
 
 
@@ -216,13 +222,13 @@ def test_a_failure_with_evidence_of_a_payment_is_a_paid_failure_even_after_the_e
     late = NOW + timedelta(hours=2)
     expired, _ = expire(open_order(), late)
     order, notifications = advance(expired, report("FAILED", paid=True), late)
-    assert notifications == (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.FAILED)
+    assert notifications == (OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS, OrderNotification.FAILED)
     assert order.is_paid
 
 
 def test_a_paid_order_that_fails_is_told_so() -> None:
     assert apply_states(open_order(), "LN_INVOICE_PAID", "FAILED")[1][-2:] == [
-        OrderNotification.CARD_EDIT,
+        OrderNotification.EDIT_STATUS,
         OrderNotification.FAILED,
     ]
 

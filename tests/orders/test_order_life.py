@@ -29,31 +29,30 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from bot.checkout.draft import OrderDraft, Step
+from bot.checkout.draft import OrderDraft, Step, new_draft
 from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
-from bot.infra.outbox.model import StoredNotification
+from bot.infra.outbox.model import KEEP_SENT, StoredNotification
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.outbox.workers import OutboxCleanupWorker
-from bot.mcp_server.tools.answers import Refusal
-from bot.mcp_server.tools.order_creation import OrderCreation
-from bot.mcp_server.tools.order_tools import OrderTools
+from bot.mcp_server.answers import Refusal
+from bot.mcp_server.order_creation import OrderCreation
+from bot.mcp_server.orders import OrderTools
 from bot.orders.limits import Limits, can_still_be_paid
-from bot.orders.notification_kinds import OrderNotification, OrderWarning
-from bot.orders.notification_queue import order_subject
+from bot.orders.messages import order_subject
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.repository import OrderRepository
-from bot.orders.status_messages import StatusMessages
+from bot.orders.status_handlers import StatusMessages
 from bot.orders.tables import NEEDS_MESSAGE_IDS
-from bot.orders.workers import MalformedOrderFinder, OrderWorkers
+from bot.orders.warnings import OrderWarning
 from bot.payments import bolt11
 from bot.payments.tokens import LIGHTNING
-from bot.settlement.model import OrderReport, OrderRequest, SettlementFailure
-from bot.support.notification_kinds import AboutEntry, TicketNotification
-from bot.support.notification_queue import ticket_notification
+from bot.settlement.errors import SettlementFailure
+from bot.settlement.model import OrderReport, OrderRequest
+from bot.support.notifications import AboutTicket, TicketNotification, ticket_notification
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.infra.keys import VAULT
@@ -209,7 +208,6 @@ class OrderLifeMachine(RuleBasedStateMachine):
                         each.resume()
                 self.loop.run_until_idle()
                 self.bots[place] = self.start_bot(bot.process.name)
-                self.run_step(self.bots[place], "recover", self.bots[place].delivery.recover())
         if self.agent.process.is_dead:
             for each in self.hanging_calls:
                 if each.process is self.agent.process:
@@ -400,7 +398,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
 
     async def review(self, who: int, method: Any, number: str, amount: Amount, channel: str) -> OrderDraft:
         bot = self.start_bot("review")
-        draft = await bot.drafts.begin(who, who, 1)
+        draft = await bot.drafts.begin(new_draft(chat_id=who, user_id=who, now=self.clock.now()), 1)
         known = {"method": method, "number": number, "amount": amount, "channel": channel, "step": Step.REVIEW}
         quote = await self.service.quote()
         saved = await bot.drafts.save(replace(draft, holder_asked=True, quote=quote, **known), 2)
@@ -436,7 +434,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
             order, OrderNotification.PRICE_MOVED, OrderNotification.RECIPIENT_MASKED
         ):
             self.accepted.add(order.reference)
-            self.run_step(bot, name, bot.orders.accept_price(order.reference), plan)
+            self.run_step(bot, name, bot.orders.accept(order.reference), plan)
         elif answer == "drop" and self.was_asked(order, *QUESTIONS):
             if self.result(self.run_step(bot, name, bot.orders.drop(order.reference), plan)):
                 self.dropped.add(order.reference)
@@ -448,31 +446,30 @@ class OrderLifeMachine(RuleBasedStateMachine):
 
     async def refresh_order(self, bot: Bot, order: Order) -> None:
         none: Any = None  # refreshing uses no contacts
-        messages = StatusMessages(bot.infra, bot.settlement, bot.observer, none)
+        messages = StatusMessages(bot.infra, bot.settlement, bot.tracker, none)
         session = SimpleNamespace(now=self.clock.now(), t=lambda key: key)
         await messages.refresh_order(session, order)  # type: ignore[arg-type]
 
     # workers
 
-    @rule(number=bots, plan=plans, worker=st.sampled_from(["poll", "find lost orders", "expire", "clean up"]))
+    @rule(number=bots, plan=plans, worker=st.sampled_from(["poll", "find lost orders", "check overdue", "clean up"]))
     def run_worker(self, number: int, plan: dict[int, Fault], worker: str) -> None:
         bot = self.bots[number]
         self.run_step(bot, worker, self.worker_task(bot, worker), plan)
 
     def worker_task(self, bot: Bot, worker: str) -> Any:
-        workers = OrderWorkers(bot.observer, bot.lost_orders)
         ticks: dict[str, Callable[[], Awaitable[object]]] = {
             "poll": bot.poller.tick,
-            "find lost orders": workers.find_lost_orders,
-            "expire": workers.check_times,
+            "find lost orders": bot.lost_orders.tick,
+            "check overdue": bot.tracker.tick,
             "clean up": partial(self.clean_up, bot),
         }
         return ticks[worker]()
 
     async def clean_up(self, bot: Bot) -> None:
-        keep = (NEEDS_MESSAGE_IDS,)
-        await OutboxCleanupWorker(bot.store, self.clock, (bot.delivery,), keep=keep, on_recovered=lambda: None).tick()
-        await MalformedOrderFinder(bot.store, self.clock).tick()
+        async with bot.store.transaction() as tx:
+            await OutboxRepository(tx).delete_old(self.clock.now() - KEEP_SENT, (NEEDS_MESSAGE_IDS,))
+        await bot.tracker.find_malformed()
 
     @rule(number=bots, plan=plans | st.fixed_dictionaries({6: st.sampled_from(Fault), 7: st.sampled_from(Fault)}))
     def deliver(self, number: int, plan: dict[int, Fault]) -> None:
@@ -491,7 +488,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
         for chat in {row.chat_id for row in rows}:
             money = [row for row in rows if row.chat_id == chat and row.kind not in CONVENIENCES]
             head = min(money, key=lambda row: row.id, default=None)
-            if head is None or head.id in bot.delivery._tasks:
+            if head is None or head.id in bot.delivery._attempts:
                 continue
             assert head.status == "sending" or head.due_at > self.clock.now(), f"{head.kind} waits"
 
@@ -569,7 +566,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
     async def queue_support_file(self, who: int) -> None:
         now, number = self.clock.now(), len(self.telegram.messages)
         async with self.sql.transaction() as tx:
-            about = AboutEntry("T", number)
+            about = AboutTicket("T", number)
             row = ticket_notification(who, TicketNotification.REPLY, about, now, str(number))
             await OutboxRepository(tx).add([row])
 
@@ -792,7 +789,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
     def check_repeated(self, message: Message) -> None:
         """Check that only one copy of a message has no note that it may be a repetition."""
         mark = text("infra.outbox.again")
-        if message.kind in {"ticket_reply", OrderNotification.CARD_EDIT, OrderNotification.INVOICE_TEXT}:
+        if message.kind in {"ticket_reply", OrderNotification.EDIT_STATUS, OrderNotification.INVOICE_TEXT}:
             return
         copies = [
             m
@@ -850,7 +847,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
 
     def run_all_workers(self, number: int = 1) -> None:
         bot = self.bots[number]
-        for worker in ("find lost orders", "poll", "expire", "clean up"):
+        for worker in ("find lost orders", "poll", "check overdue", "clean up"):
             self.run_step(bot, worker, self.worker_task(bot, worker))
         self.deliver(number, {})
 

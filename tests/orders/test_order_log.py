@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 
 import pytest
-from structlog.contextvars import merge_contextvars
+from structlog.contextvars import get_contextvars, merge_contextvars
 from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
-from bot.infra.log_context import bind_fields, current_fields
+from bot.infra.logging import bind_fields
 from bot.infra.outbox.model import RetryLater, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import EventNote
 from bot.orders.repository import OrderRepository
-from bot.settlement.model import NotCreated, OutOfReach, Refused
+from bot.settlement.errors import NeverReached, NotCreated, Refused
 from tests.infra.builders import a_notification
 from tests.orders.builders import an_order
 from tests.orders.order_system import EMMA, NUMBER, OSCAR, SARI, OrderSystem, place_unresolved, rules
@@ -47,7 +47,7 @@ async def test_the_log_has_each_step_from_the_confirmation_to_the_receipt(
     await system.poll()
     service.becomes("svc-1", "COMPLETED")
     await system.poll()
-    edits = ["message_sent take_down", "message_sent card_edit"]
+    edits = ["message_sent remove_invoice", "message_sent edit_status"]
     logged = story(lines, order.reference)
     assert [line for line in logged if line in edits] == edits
     assert [line for line in logged if line not in edits] == [
@@ -71,7 +71,7 @@ async def test_the_log_has_each_step_from_the_confirmation_to_the_receipt(
     assert [line["order_id"] for line in lines if "order_id" in line] == ["svc-1"]
 
 
-async def test_the_log_of_an_unanswered_order_says_that_it_is_in_doubt_and_that_it_was_found(
+async def test_the_log_of_an_unanswered_order_says_that_its_result_is_unknown_and_that_it_was_found(
     system: OrderSystem, service: FakeSettlement, lines: list[EventDict]
 ) -> None:
     service.places.append("lost_after")
@@ -80,7 +80,7 @@ async def test_the_log_of_an_unanswered_order_says_that_it_is_in_doubt_and_that_
     assert story(lines, order.reference)[:7] == [
         "order_confirmed",
         "order_submitted",
-        "order_in_doubt",
+        "order_result_unknown",
         "order_changed unknown",
         "order_changed open",
         "order_found",
@@ -88,7 +88,7 @@ async def test_the_log_of_an_unanswered_order_says_that_it_is_in_doubt_and_that_
     ]
 
 
-@pytest.mark.parametrize("failure", [Refused(f"no {NUMBER}"), NotCreated()])
+@pytest.mark.parametrize("failure", [Refused(reason=f"no {NUMBER}"), NotCreated()])
 async def test_the_log_has_a_rejection_without_the_services_words(
     system: OrderSystem, service: FakeSettlement, lines: list[EventDict], failure: Exception
 ) -> None:
@@ -129,9 +129,9 @@ async def test_a_poll_logs_each_failure_with_its_own_order_and_the_list_with_non
     orders = [await system.place(1000 + index) for index in range(4)]
     await system.deliver()
     lines.clear()
-    service.reads.extend([OutOfReach()] * 5)
+    service.reads.extend([NeverReached()] * 5)
     await system.poll()
-    assert current_fields() == {}
+    assert get_contextvars() == {}
     assert sorted(line["order"] for line in lines if line["event"] == "order_poll_failed") == sorted(
         order.reference for order in orders
     )
@@ -150,7 +150,7 @@ async def test_orders_that_change_in_one_list_do_not_mix(
     for order in orders:
         changed, *messages = story(lines, order.reference)
         assert changed == "order_changed open LN_INVOICE_PAID"
-        assert messages == ["message_sent paid", "message_sent take_down"]
+        assert messages == ["message_sent paid", "message_sent remove_invoice"]
 
 
 async def test_each_attempt_to_send_a_message_is_logged_and_its_time_counts_from_the_event(
@@ -217,13 +217,13 @@ async def test_an_overdue_order_has_its_alarm_and_its_ticket_in_its_story(
     lines.clear()
     system.clock.passes(hours=2)
     await system.poller.tick()
-    await system.observer.check_times()
+    await system.tracker.check_deadlines()
     assert story(lines, order.reference) == [
         f"order_changed open LN_INVOICE_PAID {EventNote.OVERDUE}",
         "alarm_raised order_stuck",
         "ticket_opened",
     ]
     await system.deliver()
-    assert {"message_sent stuck", "message_sent staff_stuck"} < set(story(lines, order.reference))
+    assert {"message_sent overdue", "message_sent staff_overdue"} < set(story(lines, order.reference))
     assert {EMMA, OSCAR, RINA}.isdisjoint(value for line in lines for value in line.values())
     await system.close()

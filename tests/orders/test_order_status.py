@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from bot.orders.order import Order, OrderStatus, Phase
-from bot.settlement.steps import OrderStep
+from bot.settlement.model import OrderStep
 from tests.orders.builders import a_deposit_order, an_open_order, orders_in_each_state
 from tests.screens import NOW
 
@@ -43,7 +43,7 @@ STATUS = {
     "failed paid": OrderStatus.FAILED_PAID,
     "failed paid between two looks": OrderStatus.FAILED_PAID,
     "failed unknown": OrderStatus.FAILED_UNKNOWN,
-    "stuck": OrderStatus.SENDING,
+    "overdue": OrderStatus.SENDING,
     "nameless": OrderStatus.WAITING,
 }
 

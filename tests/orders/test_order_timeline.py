@@ -10,11 +10,11 @@ import pytest
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import EventNote, Order, OrderEvent, Phase, advance
-from bot.orders.screens import timeline as order_timeline
-from bot.settlement.model import OrderReport
-from bot.settlement.steps import STEP_OF_STATE, OrderStep
+from bot.orders.screens import order_page
+from bot.settlement.model import STEP_OF_STATE, OrderStep
 from tests.orders.builders import an_open_order
 from tests.screens import JAKARTA, NOW, ScreenCase
+from tests.settlement.builders import a_report
 from tests.texts import TRANSLATIONS, text
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
@@ -33,20 +33,20 @@ def lived(*states: str, **changes: Any) -> tuple[Order, list[OrderEvent]]:
     order, events = an_open_order(state="", **changes), [CONFIRMED, event(1)]
     for minute, state in enumerate(states, 2):
         at = BEGAN + timedelta(minutes=minute)
-        report = OrderReport(service_id="cm1", state=state, paid_at=at if order.is_paid else None)
+        report = a_report(service_id="cm1", state=state, paid_at=at if order.is_paid else None)
         order, _ = advance(order, report, at)
         events.append(replace(event(minute, order.phase, order.state)))
     return order, events
 
 
 def told(order: Order, events: list[OrderEvent], now: datetime = NOW, locale: str = "en") -> list[str]:
-    shown = order_timeline.format_timeline(Reader(TRANSLATIONS.get(locale), JAKARTA, now), order, events)
+    shown = order_page.format_timeline(Reader(TRANSLATIONS.get(locale), JAKARTA, now), order, events)
     return ScreenCase("timeline", Screen(shown)).text.split("\n")
 
 
 def keys(order: Order, events: list[OrderEvent]) -> list[str]:
     """What is said, without the times."""
-    found = [key for _, key in order_timeline.build_entries(order, events)]
+    found = [key for _, key in order_page.build_entries(order, events)]
     shown = told(order, events)
     assert all(any(text(key) in line for line in shown) for key in found)
     return found
@@ -91,7 +91,7 @@ def test_whichever_states_are_skipped_no_line_comes_twice_or_out_of_its_time(lef
     whole = keys(*lived(*WAY))
     for skipped in combinations(WAY[:-1], left_out):
         order, events = lived(*(state for state in WAY if state not in skipped))
-        happened = [at for at, _ in order_timeline.build_entries(order, events)]
+        happened = [at for at, _ in order_page.build_entries(order, events)]
         assert happened == sorted(happened)
         found = keys(order, events)
         assert len({text(key) for key in found}) == len(found)

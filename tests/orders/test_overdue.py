@@ -8,17 +8,18 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.infra.db.errors import StoreDown
-from bot.orders.notification_kinds import OrderNotification, OrderWarning
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, Order, Phase, mark_overdue
 from bot.orders.repository import OrderRepository
-from bot.orders.tracking import observer
-from bot.orders.workers import OrderWorkers
-from bot.settlement.model import KeyRefused, OrderReport
-from bot.staff.alarm_model import AlarmKind
+from bot.orders.tracking import tracker
+from bot.orders.warnings import OrderWarning
+from bot.settlement.errors import KeyRefused
+from bot.staff.model import AlarmKind
 from bot.staff.notifications import AlarmNotification
-from bot.support.notification_kinds import StaffNotification, TicketNotification
+from bot.support.notifications import StaffNotification, TicketNotification
 from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingStore
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem, SentMessage, rules
+from tests.settlement.builders import a_report
 from tests.settlement.fake_settlement import FakeSettlement, failing
 
 RINA = 3001
@@ -50,7 +51,7 @@ async def pass_time(system: OrderSystem, minutes: float) -> None:
     """Let time pass, and poll the order every five seconds."""
     system.clock.passes(minutes=minutes)
     await system.poller.tick()
-    await system.observer.check_times()
+    await system.tracker.check_deadlines()
     await system.deliver()
 
 
@@ -60,8 +61,8 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
     assert system.sender.kinds() == []
     for _ in range(5):
         await pass_time(system, 1)
-    assert system.sender.edits_and_messages() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK]
-    assert system.sender.kinds(OSCAR) == [OrderWarning.STUCK]
+    assert system.sender.edits_and_messages() == [OrderNotification.EDIT_STATUS, OrderNotification.OVERDUE]
+    assert system.sender.kinds(OSCAR) == [OrderWarning.OVERDUE]
     assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD]
     known = await system.order(order.reference)
     assert known.is_overdue
@@ -84,7 +85,7 @@ async def test_a_stuck_order_is_followed_and_its_end_is_told_as_any_other(
     system.sender.sent.clear()
     system.service.becomes("svc-1", state)
     await pass_time(system, 1)
-    assert system.sender.edits_and_messages() == [OrderNotification.CARD_EDIT, *notifications]
+    assert system.sender.edits_and_messages() == [OrderNotification.EDIT_STATUS, *notifications]
     assert system.sender.kinds(OSCAR) == staff
     ended = await system.order(order.reference)
     assert (ended.phase, ended.is_overdue) == (Phase.DONE, False)
@@ -105,10 +106,10 @@ async def test_the_log_has_the_alarm_with_its_order_and_its_end(system: OrderSys
 
 async def test_a_failure_after_the_payment_is_told_to_the_staff_by_itself_and_once(system: OrderSystem) -> None:
     order = await paid(system)
-    report = OrderReport(service_id="svc-1", state="FAILED")
+    report = a_report(service_id="svc-1", state="FAILED")
     await asyncio.gather(*(system.apply_report(order.reference, report) for _ in range(4)))
     await system.deliver()
-    assert system.sender.edits_and_messages() == [OrderNotification.CARD_EDIT, OrderNotification.FAILED]
+    assert system.sender.edits_and_messages() == [OrderNotification.EDIT_STATUS, OrderNotification.FAILED]
     assert system.sender.kinds(OSCAR) == [OrderWarning.FAILED]
     assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD]
 
@@ -125,7 +126,7 @@ async def test_an_unpaid_order_is_never_stuck_however_long_it_waits(system: Orde
     await system.place(channel="cbbtc")
     for _ in range(3):
         await pass_time(system, 60 * 24)
-    assert OrderNotification.STUCK not in system.sender.kinds()
+    assert OrderNotification.OVERDUE not in system.sender.kinds()
 
 
 async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_is_looked_at(
@@ -135,11 +136,11 @@ async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_i
     system.clock.passes(hours=3)
     service.becomes("svc-1", "COMPLETED")
     after_a_pause = OrderSystem(file, service, rules=STAFFED)
-    assert await after_a_pause.observer.check_times() == 0
+    assert await after_a_pause.tracker.check_deadlines() == 0
     await after_a_pause.poll(after=0)
-    assert await after_a_pause.observer.check_times() == 0
+    assert await after_a_pause.tracker.check_deadlines() == 0
     assert after_a_pause.sender.edits_and_messages() == [
-        OrderNotification.CARD_EDIT,
+        OrderNotification.EDIT_STATUS,
         OrderNotification.SENT,
     ]
     await after_a_pause.close()
@@ -151,18 +152,18 @@ async def test_a_service_that_cannot_be_asked_keeps_nobody_from_being_told(syste
     await pass_time(system, 31)
     assert system.sender.kinds() == []
     await pass_time(system, 2)
-    assert system.sender.edits_and_messages() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK]
+    assert system.sender.edits_and_messages() == [OrderNotification.EDIT_STATUS, OrderNotification.OVERDUE]
 
 
 async def test_two_processes_tell_it_once(system: OrderSystem, other_system: OrderSystem) -> None:
     await paid(system)
     system.clock.passes(minutes=31)
     await system.poller.tick()
-    await asyncio.gather(*(each.observer.check_times() for each in [system, other_system] * 4))
+    await asyncio.gather(*(each.tracker.check_deadlines() for each in [system, other_system] * 4))
     await system.deliver()
     await other_system.deliver()
     sent = system.sender.kinds() + other_system.sender.kinds()
-    assert [kind for kind in sent if kind == OrderNotification.STUCK] == [OrderNotification.STUCK]
+    assert [kind for kind in sent if kind == OrderNotification.OVERDUE] == [OrderNotification.OVERDUE]
 
 
 async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_tells(
@@ -188,8 +189,8 @@ async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_te
             break
     kinds = [(each.chat_id, each.kind) for each in sent]
     for chat, notice in (
-        (EMMA, OrderNotification.STUCK),
-        (OSCAR, OrderWarning.STUCK),
+        (EMMA, OrderNotification.OVERDUE),
+        (OSCAR, OrderWarning.OVERDUE),
         (RINA, StaffNotification.NEW_CARD),
     ):
         notifications = [each for each in sent if (each.chat_id, each.kind) == (chat, notice)]
@@ -203,10 +204,9 @@ async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_te
 async def run_process(system: OrderSystem) -> None:
     """Run one process, which continues where the last one ended. It may be killed at any step."""
     try:
-        await system.delivery.recover()
-        await system.observer.check_times()
+        await system.tracker.check_deadlines()
         while await system.delivery.start_due():
-            tasks = list(system.delivery._tasks.values())
+            tasks = system.delivery._list_tasks()
             await system.delivery.wait_until_sent()
             if any(isinstance(task.exception(), Crash) for task in tasks):
                 break
@@ -228,13 +228,13 @@ async def test_one_order_that_fails_stops_no_other_from_being_told(
             raise StoreDown
         return marks(order, *more)
 
-    monkeypatch.setattr(observer, "mark_overdue", fail)
+    monkeypatch.setattr(tracker, "mark_overdue", fail)
     await pass_time(system, 31)
     assert (await system.order(bad.reference)).overdue_notified_at is None
     assert (await system.order(good.reference)).overdue_notified_at is not None
 
 
-async def test_a_step_of_the_expiries_that_fails_stops_no_other_step(
+async def test_a_step_of_the_check_that_fails_stops_no_other_step(
     system: OrderSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = await paid(system)
@@ -243,8 +243,8 @@ async def test_a_step_of_the_expiries_that_fails_stops_no_other_step(
     async def fail() -> int:
         raise StoreDown
 
-    monkeypatch.setattr(system.observer, "put_off_unreadable", fail)
+    monkeypatch.setattr(system.tracker, "put_off_unreadable", fail)
     system.clock.passes(minutes=5)
     await system.poller.tick()
-    await OrderWorkers(system.observer, system.lost_orders).check_times()
+    await system.tracker.tick()
     assert (await system.order(order.reference)).overdue_notified_at is not None

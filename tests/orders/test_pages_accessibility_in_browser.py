@@ -10,12 +10,12 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.http.health import Health
 from bot.infra.metrics import LoopLag
-from bot.infra.process_state import ProcessState
+from bot.infra.watchdog import ProcessState
 from bot.orders.pay_page.app import create_app
 from bot.orders.receipts.codes import compact_code
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
-from bot.users.provider import Provider
+from bot.users.model import Provider
 from tests.accessibility import DESKTOP, LOOKS, PHONE, check_looks
 from tests.infra.keys import VAULT
 from tests.orders.builders import a_deposit_order, an_open_order, as_sent

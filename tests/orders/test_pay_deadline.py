@@ -9,13 +9,13 @@ import pytest
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.orders.limits import can_still_be_paid
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, OrderStatus, Phase
 from bot.orders.poll_intervals import payable_until
 from bot.payment_requests.paying.service import find_unpaid
 from tests.orders.builders import INVOICE, an_open_order
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem
-from tests.orders.test_screens_card import labels, status_text
+from tests.orders.test_screens_status_message import labels, status_text
 from tests.orders.test_wallet_page_button import Telegram, send_notification
 from tests.orders.test_wallet_page_button import labels as labels_of
 from tests.screens import NOW
@@ -40,7 +40,7 @@ async def test_an_invoice_of_weeks_is_shown_for_an_hour_and_removed(system: Orde
     assert (order.expires_at, order.invoice_expires_at) == (order.created_at + HOUR, order.created_at + WEEKS)
     await system.poll(after=3600)
     assert system.sender.edits_and_messages() == [
-        OrderNotification.TAKE_DOWN,
+        OrderNotification.REMOVE_INVOICE,
         OrderNotification.INVOICE,
         OrderNotification.EXPIRED,
     ]
@@ -127,7 +127,7 @@ async def test_a_changed_price_that_is_accepted_late_keeps_the_end_of_its_creati
     order = await system.place()
     assert order.phase is Phase.NEEDS_CONFIRMATION
     system.clock.passes(minutes=minutes)
-    accepted = await system.orders.accept_price(order.reference)
+    accepted = await system.orders.accept(order.reference)
     if is_shown:
         assert accepted is not None
         assert accepted.expires_at == order.created_at + HOUR
@@ -140,7 +140,7 @@ async def test_an_invoice_that_is_delivered_too_late_offers_the_price_of_now(sql
     telegram = Telegram()
     await send_notification(sqlite_store, telegram, LATE)
     assert telegram.photos == []
-    assert says(telegram.texts[0], "orders.card.ending")
+    assert says(telegram.texts[0], "orders.status_message.ending")
     assert INVOICE not in telegram.texts[0]
     assert labels_of(telegram.keyboards[0]) == [label("orders.button.have_paid"), label("orders.button.requote")]
 
@@ -149,7 +149,7 @@ def test_with_little_time_left_the_price_of_now_is_offered_and_the_same_can_be_o
     early = replace(LATE, created_at=NOW - timedelta(minutes=1), expires_at=NOW + timedelta(minutes=59))
     assert labels(early)[0] == label("orders.button.show_payment")
     assert labels(LATE) == [label(f"orders.button.{each}") for each in ("have_paid", "requote", "help")]
-    assert says(status_text(LATE).text, "orders.card.ending")
+    assert says(status_text(LATE).text, "orders.status_message.ending")
     assert (early.may_be_sent_again(NOW), LATE.may_be_sent_again(NOW)) == (False, True)
     assert LATE.awaits_payment(NOW), "the QR code in sight stays until the end"
 

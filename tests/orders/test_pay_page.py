@@ -15,18 +15,14 @@ import bot
 from bot.infra.i18n import LOCALES
 from bot.orders.destinations.model import PayoutTimes
 from bot.orders.destinations.screens import format_payout_times
-from bot.orders.order import Order, OrderStatus, Phase, new_page_token
-from bot.orders.page_url import TOKEN, page_url
+from bot.orders.order import Order, OrderStatus, Payer, Phase, new_page_token
 from bot.orders.pay_page import rendering
-from bot.orders.pay_page.files import FOLDER, Files
-from bot.orders.pay_page.status_text import SHOWN, describe_status, shown_status
-from bot.orders.payer import Payer
-from bot.orders.payment_details import get_payment_details
-from bot.orders.screens.payment import page_row
+from bot.orders.pay_page.rendering import FOLDER, SHOWN, Files, describe_status, shown_status
+from bot.orders.screens.payment import TOKEN, get_payment_details, page_row, page_url
 from bot.payments.errors import DepositCheckError
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import PayoutMethod
-from bot.users.provider import UNNAMED, Provider
+from bot.users.model import UNNAMED, Provider
 from tests.orders.builders import DEPOSIT_ADDRESS, INVOICE, a_deposit_order, an_open_order, orders_in_each_state
 from tests.orders.known_destinations import a_destination
 from tests.screens import HOSTILE_NAMES, NOW
@@ -265,6 +261,16 @@ def test_each_button_says_what_it_copies(channel: str, sources: list[str], local
     buttons = ReadPage(page).all("button")
     assert [button["data-copies"] for button in buttons] == sources
     assert {button["data-done"] for button in buttons} == {label("orders.pay_page.copied", locale)}
+
+
+def test_the_text_of_an_invoice_is_folded_away_below_its_qr_code() -> None:
+    page = page_of(an_open_order(), "en")
+    folded = re.search(
+        r"<details>\s*<summary>Invoice as text</summary>\s*<code id=\"invoice\".*?</details>", page, re.DOTALL
+    )
+    assert folded is not None
+    assert page.index('class="qr"') < folded.start()
+    assert "<details>" not in page_of(a_deposit_order("cbbtc"), "en")
 
 
 SCRIPT, STYLE = ((FOLDER / name).read_text(encoding="utf-8") for name in ("page.js", "page.css"))

@@ -16,18 +16,17 @@ from structlog.testing import capture_logs
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
-from bot.infra.http.guard import CONTENT_SECURITY_POLICY
 from bot.infra.http.health import Health
+from bot.infra.http.server import CONTENT_SECURITY_POLICY
 from bot.infra.metrics import LoopLag
-from bot.infra.process_state import ProcessState
+from bot.infra.watchdog import ProcessState
 from bot.orders.destinations.model import PayoutTimes
 from bot.orders.order import Order, Phase
 from bot.orders.pay_page.app import create_app
-from bot.orders.pay_page.batched_reads import TooMany
-from bot.orders.pay_page.lookup import PACE, Lookup
+from bot.orders.pay_page.lookup import PACE, Lookup, TooMany
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.viewed_orders import ViewedOrders
-from bot.settlement.steps import OrderStep
+from bot.settlement.model import OrderStep
 from tests.infra.keys import VAULT
 from tests.orders.builders import INVOICE, a_deposit_order, an_open_order
 from tests.pictures import qr_texts

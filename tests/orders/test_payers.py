@@ -12,23 +12,23 @@ from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.limits import Limits
-from bot.orders.notification_kinds import OrderNotification, OrderWarning
-from bot.orders.notification_queue import order_subject
-from bot.orders.order import EventNote, Order, Phase
-from bot.orders.payer import Payer, payer_in_chat, payer_on_page
+from bot.orders.messages import order_subject
+from bot.orders.notifications import OrderNotification
+from bot.orders.order import EventNote, Order, Payer, Phase, payer_in_chat, payer_on_page
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import LinkTally, OrderRepository
-from bot.orders.user_data import delete_links, delete_payer, export_payer, remove_recipients
+from bot.orders.user_data import delete_links, remove_recipients
+from bot.orders.warnings import OrderWarning
 from bot.recipients.repository import RecipientRepository
-from bot.settlement.steps import OrderStep
-from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarm_repository import AlarmRepository
-from bot.support.tickets.repository import TicketRepository
+from bot.settlement.model import OrderStep
+from bot.staff.model import AlarmKind
+from bot.staff.repository import AlarmRepository
+from bot.support.repository import TicketRepository
 from tests.orders.builders import an_order
-from tests.orders.order_system import EMMA, NUMBER, OSCAR, RULES, SARI, OrderSystem, rules
+from tests.orders.order_system import EMMA, OSCAR, RULES, SARI, OrderSystem, rules
 from tests.orders.payers import LINK, OTHER_PAGE, PAGE, place_for
 from tests.settlement.fake_settlement import FakeSettlement
-from tests.times import NOW, SECOND
+from tests.times import DAY, NOW, SECOND
 
 RINA = 3001
 STAFFED = rules(support_ids=frozenset({RINA}))
@@ -87,13 +87,13 @@ async def test_trouble_without_a_chat_is_the_operators_and_opens_no_ticket_that_
     service.becomes("svc-1", state)
     staffed.clock.passes(minutes=31)
     await staffed.poller.tick()
-    await staffed.observer.check_times()
+    await staffed.tracker.check_deadlines()
     await staffed.deliver()
     failed = state == "FAILED"
-    assert await messages_about(staffed, order) == [(OSCAR, OrderWarning.FAILED if failed else OrderWarning.STUCK)]
+    assert await messages_about(staffed, order) == [(OSCAR, OrderWarning.FAILED if failed else OrderWarning.OVERDUE)]
     assert staffed.sender.kinds(RINA) == []
     async with staffed.store.reading() as tx:
-        (alarm,) = await AlarmRepository(tx).open()
+        (alarm,) = await AlarmRepository(tx).find_open()
         assert await TicketRepository(tx).of_order(order.reference) == ()
     assert (alarm.kind, alarm.subject) == (
         AlarmKind.ORDER_FAILED if failed else AlarmKind.ORDER_STUCK,
@@ -125,12 +125,12 @@ async def test_a_changed_price_without_a_chat_waits_for_the_payer_and_is_given_u
     service.locked_rate = service.rate * 9 // 10
     held = await place_for(system, PAGE)
     assert held.phase is Phase.NEEDS_CONFIRMATION
-    accepted = await system.orders.accept_price(held.reference)
+    accepted = await system.orders.accept(held.reference)
     assert accepted is not None
     assert accepted.phase is Phase.OPEN
     other = await place_for(system, OTHER_PAGE)
     system.clock.passes(hours=2)
-    await system.observer.check_times()
+    await system.tracker.check_deadlines()
     assert (await system.order(other.reference)).phase is Phase.ABANDONED
     assert await messages_about(system, held) == await messages_about(system, other) == []
 
@@ -213,22 +213,10 @@ async def test_a_payer_is_found_by_no_other_and_nobody_has_no_orders(store: Data
     async with store.reading() as tx:
         orders = OrderRepository(tx)
         for n, payer in enumerate(payers[:3]):
-            assert [each.reference for each in await orders.of_payer(payer)] == [f"R{n}"]
-            assert [each.reference for each in await orders.open_of_payer(payer)] == [f"R{n}"]
-            assert [each.payer for each in await orders.placed_after(payer, NOW - SECOND)] == [payer]
+            assert [each.reference for each in await orders.placed_after(payer, NOW - SECOND)] == [f"R{n}"]
             assert [each.payer for each in await orders.counted_by_limits(payer, NOW - SECOND)] == [payer]
         with pytest.raises(ValueError, match="nobody"):
-            await orders.of_payer(Payer())
-
-
-async def test_a_deletion_of_one_payer_forgets_that_payers_orders_only(system: OrderSystem) -> None:
-    mine, theirs, of_chat = [await place_for(system, payer) for payer in (PAGE, OTHER_PAGE, payer_in_chat(EMMA, EMMA))]
-    async with system.store.transaction() as tx:
-        await delete_payer(tx, PAGE)
-    assert (await system.order(mine.reference)).payer == Payer()
-    assert not (await system.order(mine.reference)).has_recipient
-    assert await system.order(theirs.reference) == theirs
-    assert await system.order(of_chat.reference) == of_chat
+            await orders.placed_after(Payer(), NOW)
 
 
 async def test_old_orders_lose_their_payer_without_a_chat_with_the_recipient(store: Database) -> None:
@@ -237,18 +225,9 @@ async def test_old_orders_lose_their_payer_without_a_chat_with_the_recipient(sto
         await OrderRepository(tx).add(an_order("R1", payer=PAGE, page_token="a page", origin=LINK, **done))
         assert await remove_recipients(tx, NOW + SECOND, 9) == 1
         old = await OrderRepository(tx).get("R1")
-        assert await OrderRepository(tx).of_payer(PAGE) == ()
+        assert await OrderRepository(tx).placed_after(PAGE, NOW - DAY) == ()
     assert old is not None
     assert (old.payer, old.number, old.page_token, old.origin) == (Payer(), "", None, LINK)
-
-
-async def test_the_file_of_a_payer_without_a_chat_has_the_order_and_not_the_number(system: OrderSystem) -> None:
-    order = await place_for(system, PAGE)
-    async with system.store.reading() as tx:
-        exported = await export_payer(tx, PAGE, 9, 0)
-        assert await export_payer(tx, OTHER_PAGE, 9, 0) == []
-    assert order.reference in str(exported)
-    assert NUMBER not in str(exported)
 
 
 async def test_nobody_elses_chat_gets_a_message_of_an_order_without_one(

@@ -11,12 +11,11 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
-from bot.orders.destinations.health import PayoutTimeMeasurement
+from bot.orders.destinations.health import CACHED_FOR, PayoutTimeMeasurement
 from bot.orders.destinations.model import PayoutTimes
-from bot.orders.measurement import CACHED_FOR
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
-from bot.settlement.steps import OrderStep
+from bot.settlement.model import OrderStep
 from tests.infra.keys import VAULT
 from tests.orders.builders import an_open_order
 from tests.screens import NOW

@@ -12,14 +12,16 @@ from bot.checkout.draft import DraftStatus
 from bot.core.errors import Rejection
 from bot.core.money import MAX_SATS, Amount
 from bot.infra.db.errors import StoreDown
-from bot.orders.notification_kinds import OrderNotification, OrderWarning
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Phase
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.placement.submission import LIST_SECONDS
 from bot.orders.repository import OrderRepository
-from bot.settlement.client.http import Timeouts
-from bot.settlement.client.transport import DELIVERED_WITHIN_SECONDS
-from bot.settlement.model import KeyRefused, OutOfReach, Quote, Refused, ServiceDown
+from bot.orders.warnings import OrderWarning
+from bot.settlement.errors import KeyRefused, NeverReached, NoAnswer, Refused
+from bot.settlement.http import Timeouts
+from bot.settlement.model import Quote
+from bot.settlement.transport import DELIVERED_WITHIN_SECONDS
 from tests.orders.order_system import EMMA, OSCAR, RULES, OrderSystem, place_unresolved
 from tests.settlement.builders import BCA, BRI, GOPAY
 from tests.settlement.fake_settlement import FakeSettlement
@@ -122,8 +124,8 @@ async def test_a_code_whose_name_has_changed_is_another_method(system: OrderSyst
 
 async def test_a_list_that_cannot_be_read_intends_nothing(system: OrderSystem, service: FakeSettlement) -> None:
     draft = await system.draft()
-    service.reads.append(ServiceDown())
-    with pytest.raises(ServiceDown):
+    service.reads.append(NoAnswer())
+    with pytest.raises(NoAnswer):
         await system.confirm(draft)
     assert await system.all_orders() == ()
 
@@ -170,7 +172,7 @@ async def test_more_bitcoin_than_anybody_has_is_refused(system: OrderSystem) -> 
 async def test_what_the_service_refuses_is_told_once_with_its_reason_kept_for_staff(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    service.places.append(Refused("recipientDetails must be digits"))
+    service.places.append(Refused(reason="recipientDetails must be digits"))
     order = await system.place()
     await system.deliver()
     assert (order.phase, order.refusal) == (Phase.REFUSED, "recipientDetails must be digits")
@@ -179,7 +181,7 @@ async def test_what_the_service_refuses_is_told_once_with_its_reason_kept_for_st
     assert system.sender.kinds() == [OrderNotification.REFUSED]
 
 
-@pytest.mark.parametrize("failure", [OutOfReach(), KeyRefused()])
+@pytest.mark.parametrize("failure", [NeverReached(), KeyRefused()])
 async def test_a_post_that_surely_made_nothing_is_said_to_have_failed(
     system: OrderSystem, service: FakeSettlement, failure: Exception
 ) -> None:

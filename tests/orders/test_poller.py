@@ -9,12 +9,12 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RuleBroken, StoreDown
 from bot.infra.db.transaction import Transaction
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notification_queue import queue_order_notifications
+from bot.orders.messages import queue_order_notifications
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository, TrackedOrder
-from bot.orders.tracking import poller, reports
-from bot.settlement.model import KeyRefused, OrderNotFound, ServiceDown, SlowDown
+from bot.orders.tracking import poller, tracker
+from bot.settlement.errors import KeyRefused, NoAnswer, OrderNotFound, SlowDown
 from bot.staff.notifications import AlarmNotification
 from tests.infra.keys import VAULT
 from tests.infra.test_outbox_delivery import CountingDatabase
@@ -87,7 +87,7 @@ async def test_one_order_that_cannot_be_saved_holds_up_no_other_of_its_list(
         await queue_order_notifications(tx, order, *rest)
 
     with monkeypatch.context() as patched:
-        patched.setattr(reports, "queue_order_notifications", broken)
+        patched.setattr(tracker, "queue_order_notifications", broken)
         with pytest.raises(ZeroDivisionError):
             await system.poll()
     await system.deliver()
@@ -147,9 +147,9 @@ async def test_an_order_that_changed_shows_in_the_list_before_it_is_due(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     made = await orders(system, 4)
-    await system.observer.postpone(made[0].reference)
+    await system.tracker.postpone(made[0].reference)
     system.clock.passes(seconds=4)
-    await system.observer.postpone(made[0].reference)
+    await system.tracker.postpone(made[0].reference)
     service.becomes("svc-1", "LN_INVOICE_PAID")
     await system.poll(after=1)
     assert (await system.order(made[0].reference)).is_paid
@@ -168,7 +168,7 @@ async def test_a_list_that_fails_only_means_that_each_is_asked_for(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     await orders(system, 5)
-    service.reads.append(ServiceDown())
+    service.reads.append(NoAnswer())
     await system.poll()
     assert service.times("look_up") == 5
 
@@ -197,7 +197,7 @@ async def test_looking_stops_at_a_terminal_state(system: OrderSystem, service: F
 
 async def test_an_outage_is_outlasted(system: OrderSystem, service: FakeSettlement) -> None:
     made = await orders(system, 1)
-    service.reads.extend([ServiceDown()] * 30)
+    service.reads.extend([NoAnswer()] * 30)
     for _ in range(30):
         await system.poll()
     service.becomes("svc-1", "LN_INVOICE_PAID")
@@ -251,7 +251,7 @@ async def test_what_the_service_asks_for_is_honoured(
     system: OrderSystem, service: FakeSettlement, asked: float | None, pause: float
 ) -> None:
     await orders(system, 1)
-    service.reads.append(SlowDown(asked))
+    service.reads.append(SlowDown(retry_after=asked))
     assert await system.poll() == pause
     assert service.times("look_up") == 1
 
@@ -260,10 +260,10 @@ async def test_repeated_rate_rejections_make_the_rests_longer_and_an_answer_ends
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     await orders(system, 1)
-    service.reads.extend([SlowDown(4)] * 4)
+    service.reads.extend([SlowDown(retry_after=4)] * 4)
     assert [await system.poll(after=0 if index else 5) for index in range(4)] == [4, 8, 16, 32]
     assert await system.poll(after=0) == 1
-    service.reads.append(SlowDown(4))
+    service.reads.append(SlowDown(retry_after=4))
     assert await system.poll() == 4
 
 
@@ -301,7 +301,7 @@ async def test_a_database_that_is_away_ends_the_tick_and_loses_nothing(
         raise StoreDown
 
     with monkeypatch.context() as patched:
-        patched.setattr(system.observer, "apply_report", away)
+        patched.setattr(system.tracker, "apply_report", away)
         with pytest.raises(StoreDown):
             await system.poll()
     await system.poll()
@@ -337,14 +337,14 @@ async def test_an_order_that_breaks_a_rule_stops_no_look_up_of_others(
 ) -> None:
     bad, good = await orders(system, 2)
     monkeypatch.setattr(poller, "CONCURRENT_REQUESTS", 1)
-    apply = system.observer.apply_report
+    apply = system.tracker.apply_report
 
     async def fail(reference: str, *more: Any, **named: Any) -> Order | None:
         if reference == bad.reference:
             raise RuleBroken
         return await apply(reference, *more, **named)
 
-    monkeypatch.setattr(system.observer, "apply_report", fail)
+    monkeypatch.setattr(system.tracker, "apply_report", fail)
     service.becomes("svc-2", "LN_INVOICE_PAID")
     with pytest.raises(RuleBroken):
         await system.poll()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.preferences import (
     CHOOSABLE,
     TOPICS,
@@ -18,7 +18,7 @@ from bot.orders.preferences import (
     set_mode,
     step_notification,
 )
-from bot.settlement.steps import OrderStep
+from bot.settlement.model import OrderStep
 from tests.orders.builders import REPORTS, an_open_order
 from tests.screens import NOW
 
@@ -42,7 +42,7 @@ def test_money_and_questions_ring_as_long_as_nothing_else_is_chosen() -> None:
         OrderNotification.PAID_LATE,
         OrderNotification.SENT,
         OrderNotification.FAILED,
-        OrderNotification.STUCK,
+        OrderNotification.OVERDUE,
         OrderNotification.WITHDRAWN,
         OrderNotification.PRICE_MOVED,
         OrderNotification.RECIPIENT_MASKED,
@@ -54,10 +54,10 @@ def test_money_and_questions_ring_as_long_as_nothing_else_is_chosen() -> None:
     }
 
 
-def test_trouble_and_questions_never_stay_on_the_card() -> None:
+def test_trouble_and_questions_never_stay_on_the_status_message() -> None:
     trouble = (
         OrderNotification.FAILED,
-        OrderNotification.STUCK,
+        OrderNotification.OVERDUE,
         OrderNotification.WITHDRAWN,
         OrderNotification.PRICE_MOVED,
         OrderNotification.UNRESOLVED,
@@ -81,10 +81,10 @@ def test_only_what_differs_from_the_usual_is_kept() -> None:
     choices = set_mode(None, sent, DeliveryMode.SILENT)
     assert choices == {"sent": "silent"}
     choices = set_mode(choices, paid, DeliveryMode.STATUS_ONLY)
-    assert choices == {"sent": "silent", "paid": "card"}
+    assert choices == {"sent": "silent", "paid": "status"}
     assert delivery_mode(OrderNotification.PAID_LATE, choices) is DeliveryMode.STATUS_ONLY
     choices = set_mode(choices, sent, DeliveryMode.SOUND)
-    assert choices == {"paid": "card"}
+    assert choices == {"paid": "status"}
     assert set_mode(choices, paid, DeliveryMode.SOUND) is None
 
 

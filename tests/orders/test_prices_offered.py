@@ -15,8 +15,8 @@ SUMS = tuple(Amount("IDR", idr) for idr in (1_500, 50_000, 500_000, 1_500_000, 3
 
 async def offered(system: OrderSystem, **changes: Any) -> list[int]:
     asked = {"method": BCA, "amounts": SUMS, "channel": "lightning", **changes}
-    prices = await system.orders.price_choices(
-        await system.placed(), asked["method"], asked["amounts"], asked["channel"]
+    prices = await system.orders.estimate_choices(
+        await system.user_orders(), asked["method"], asked["amounts"], asked["channel"]
     )
     return [amount.value for amount in prices]
 
@@ -49,7 +49,7 @@ async def test_the_review_has_the_price_that_was_offered(file: str, service: Fak
     system = OrderSystem(file, service)
     await system.place(amount=Amount("IDR", 500_000), channel=channel)
     amount = Amount("IDR", 500_000)
-    prices = await system.orders.price_choices(await system.placed(), BCA, (amount,), channel)
-    _, worth = await system.review(await system.draft(amount=amount, channel=channel))
-    assert prices == {amount: worth}
+    prices = await system.orders.estimate_choices(await system.user_orders(), BCA, (amount,), channel)
+    _, estimated = await system.review(await system.draft(amount=amount, channel=channel))
+    assert prices == {amount: estimated}
     await system.close()

@@ -15,17 +15,15 @@ from bot.infra.db.database import Database
 from bot.infra.http.health import Health
 from bot.infra.i18n import LOCALES
 from bot.infra.metrics import LoopLag
-from bot.infra.process_state import ProcessState
+from bot.infra.watchdog import ProcessState
 from bot.orders.order import Order, Phase
-from bot.orders.pay_page.app import create_app
-from bot.orders.pay_page.batched_reads import BatchedReads, Pace, TooMany
-from bot.orders.pay_page.receipt_handlers import CODES_PACE
+from bot.orders.pay_page.app import CODES_PACE, create_app
+from bot.orders.pay_page.lookup import BatchedReads, Pace, TooMany
 from bot.orders.receipts.codes import compact_code, new_code
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
-from bot.settlement.steps import OrderStep
-from bot.users.model import User
-from bot.users.provider import Provider
+from bot.settlement.model import OrderStep
+from bot.users.model import Provider, User
 from bot.users.repository import UserRepository
 from tests.infra.keys import VAULT
 from tests.orders.builders import an_open_order, as_sent
@@ -182,8 +180,22 @@ async def test_every_code_without_a_receipt_gets_the_same_answer(
     paths += [f"{new_code()}/qr.png", f"{new_code()}/receipt.png", "short/qr.png"]
     answers = [await browser.get(f"/verify/{path}") for path in paths]
     assert {answer.status_code for answer in answers} == {404}
-    assert len({answer.text for answer in answers}) == 1
+    field = re.compile(r"<input id=\"code\" [^>]*>")
+    assert len({field.sub("", answer.text) for answer in answers}) == 1
     assert heading(answers[0]) == label("orders.verify_page.unknown")
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"), [("k7qm 2xpa9rtw", "K7QM-2XPA-9RTW"), ("short", "short"), ('">x', "&#34;&gt;x")]
+)
+async def test_a_wrong_code_stays_in_its_field_to_be_corrected(
+    store: Database, clock: MovedClock, browser: httpx.AsyncClient, typed: str, kept: str
+) -> None:
+    await add_sent(store, clock)
+    answer = await browser.get("/verify/", params={"code": typed}, follow_redirects=True)
+    assert (answer.status_code, heading(answer)) == (404, label("orders.verify_page.unknown"))
+    assert f'value="{kept}" aria-describedby="about" aria-invalid="true"' in answer.text
+    assert label("orders.verify_page.unknown_text") in text_of(answer)
 
 
 async def test_a_typed_code_leads_to_its_page_without_naming_the_host(
@@ -219,7 +231,7 @@ async def test_after_a_deletion_a_receipt_can_be_checked_without_its_recipient(
     assert (await browser.get(PAGE)).status_code == 200
     async with store.transaction() as tx:
         await UserRepository(tx).save(User(id=SENT.user_id, created_at=NOW))
-        assert await delete_user(tx, SENT.user_id)
+        await delete_user(tx, SENT.user_id)
     assert (await browser.get(PAGE)).status_code == 404
     answer = await browser.get(f"/verify/{code}")
     assert heading(answer) == label("orders.receipt_page.genuine")
@@ -263,7 +275,7 @@ async def test_codes_are_looked_up_at_a_limited_pace_and_a_single_one_at_once() 
         await asyncio.get_running_loop().run_in_executor(None, int)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bot.orders.pay_page.batched_reads.asyncio.sleep", pass_time)
+        patch.setattr("bot.orders.pay_page.lookup.asyncio.sleep", pass_time)
         reads = BatchedReads(read, Pace(batch=20, pause_seconds=0.2, max_waiting=50))
         found = await asyncio.gather(*(reads.find(str(number)) for number in range(60)), return_exceptions=True)
     assert batches == [20, 20, 10]
@@ -280,7 +292,7 @@ class SlowReads(BatchedReads[str]):
         self.batches: list[tuple[str, ...]] = []
         self.pace = asyncio.Event()
         super().__init__(self._found, CODES_PACE)
-        patch.setattr("bot.orders.pay_page.batched_reads.asyncio.sleep", self._pause)
+        patch.setattr("bot.orders.pay_page.lookup.asyncio.sleep", self._pause)
 
     async def _found(self, codes: Collection[str]) -> dict[str, str]:
         await self.pace.wait()

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import itertools
 import threading
 from dataclasses import replace
 from importlib.resources import files
@@ -18,29 +19,35 @@ from bot.infra.drawing.picture import (
     LEFT,
     PAGE,
     RIGHT,
+    Canvas,
+    Lines,
     _draw_fixed_text,
     fit_fixed,
 )
 from bot.orders.receipts import drawing
 from bot.orders.receipts.drawing import render_receipt
-from bot.orders.receipts.off_loop import render_receipt_off_loop
-from bot.orders.receipts.picture import ReceiptFacts
+from bot.orders.receipts.screens import ReceiptFacts
+from bot.orders.receipts.service import render_receipt_off_loop
 from bot.payments.errors import UnrenderableQr
 from tests.examples import some
 from tests.pictures import contrast, inked, qr_texts
 from tests.waiting import TIMEOUT_SECONDS
 
+PICTURE_HEIGHT = 1350
 LINK = "https://t.me/KirimRupiahBot?start=v_K7QM2XPA9RTW"
 FACTS = ReceiptFacts(
     brand="Kirim",
-    title="Terkirim",
+    title="Terkirim · Sent",
     amount="Rp1.500.000",
-    subtitle="kepada B••• S•••••• · BCA ••••7890",
-    rows=(("Bank", "BCA · BANK CENTRAL ASIA"), ("Nomor referensi", "KRM-7Q2M4X"), ("Dikirim", "21 Nov 2026 14.33 WIB")),
-    explanation="“Terkirim” berarti rupiah sudah dikirim ke bank. Biasanya masuk dalam beberapa menit.",
-    code_label="Kode verifikasi",
+    recipient="→ BCA ••••7890",
+    rows=(("Nomor transaksi · Order", "KRM-7Q2M4X"), ("Waktu kirim · Sent at", "21 Nov 2026 14.33 WIB")),
+    meanings=(
+        "Sudah dikirim ke bank, biasanya masuk dalam beberapa menit.",
+        "Sent to the bank, usually there within minutes.",
+    ),
+    code_label="Cek kode ini · Check this code",
     code="K7QM-2XPA-9RTW",
-    code_hint="Benarkah struk ini asli? Pindai, atau kirim /verify dan kodenya ke @KirimRupiahBot.",
+    place="/verify → @KirimRupiahBot",
 )
 WHOLE = replace(FACTS, verify_url=LINK)
 
@@ -62,11 +69,10 @@ TEXTS = (
     "brand",
     "title",
     "amount",
-    "subtitle",
-    "explanation",
+    "recipient",
     "code_label",
     "code",
-    "code_hint",
+    "place",
 )
 
 
@@ -75,7 +81,9 @@ def _picture(facts: ReceiptFacts) -> Image.Image:
 
 
 def _everywhere(text: str) -> ReceiptFacts:
-    return _changed(replace(WHOLE, rows=((text, text), (text, "x"), ("x", text))), *TEXTS, to=text)
+    return _changed(
+        replace(WHOLE, rows=((text, text), (text, "x"), ("x", text)), meanings=(text, text)), *TEXTS, to=text
+    )
 
 
 def _changed(facts: ReceiptFacts, *names: str, to: str) -> ReceiptFacts:
@@ -89,11 +97,10 @@ def _colours(picture: Image.Image, left: int, right: int) -> set[tuple[int, ...]
 
 
 @pytest.mark.parametrize("facts", [FACTS, WHOLE], ids=["plain", "whole"])
-def test_a_receipt_is_a_light_png_of_1080_pixels(facts: ReceiptFacts) -> None:
+def test_a_receipt_is_a_light_png_of_four_to_five(facts: ReceiptFacts) -> None:
     png = render_receipt(facts)
     picture = Image.open(io.BytesIO(png))
-    assert (picture.format, picture.width) == ("PNG", 1080)
-    assert 1_400 < picture.height < 2_100
+    assert (picture.format, picture.size) == ("PNG", (1080, PICTURE_HEIGHT))
     assert len(png) < 100_000
     shades = picture.convert("L").histogram()
     assert sum(shades[200:]) > 0.85 * sum(shades)
@@ -128,8 +135,7 @@ def test_without_a_link_there_is_no_qr_code() -> None:
 @pytest.mark.parametrize("text", some([pytest.param(text, id=name) for name, text in HOSTILE.items()]))
 def test_nothing_runs_out_of_its_place(text: str) -> None:
     picture, plain = _picture(_everywhere(text)), _picture(WHOLE)
-    assert picture.width == 1080
-    assert picture.height < 5_000
+    assert picture.size == (1080, PICTURE_HEIGHT), "chats cut off the ends of a higher one"
     assert _colours(picture, 0, CARD_LEFT) == _colours(picture, CARD_RIGHT, 1080) == {COLOURS[PAGE]}
     for left, right in ((CARD_LEFT, LEFT - 4), (RIGHT + 4, CARD_RIGHT)):
         assert _colours(picture, left, right) <= _colours(plain, left, right)
@@ -149,11 +155,24 @@ def test_the_ground_around_the_ink_is_checked_by_something_that_sees_ink() -> No
 
 
 def test_a_name_with_emoji_gives_the_picture_of_the_name_alone() -> None:
-    assert render_receipt(replace(FACTS, subtitle="Budi\u202e 🎉")) == render_receipt(replace(FACTS, subtitle="Budi"))
+    assert render_receipt(replace(FACTS, recipient="Budi\u202e 🎉")) == render_receipt(replace(FACTS, recipient="Budi"))
 
 
-def test_a_picture_grows_with_its_text_and_leaves_out_what_is_empty() -> None:
-    assert _picture(WHOLE).height > _picture(FACTS).height > _picture(replace(FACTS, explanation="", rows=())).height
+def test_nothing_overlaps_however_long_every_text_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends, write = dict[int, int](), Canvas.write
+
+    def keep(canvas: Canvas, lines: Lines, at: tuple[int, int], *ink: str, **more: Any) -> None:
+        ends[at[1]] = max(ends.get(at[1], 0), at[1] + lines.height)
+        write(canvas, lines, at, *ink, **more)
+
+    monkeypatch.setattr(Canvas, "write", keep)
+    for facts in (WHOLE, _everywhere(HOSTILE["words without end"]), _everywhere(LONG)):
+        ends.clear()
+        render_receipt(facts)
+        tops = sorted(ends)
+        assert len(tops) > len(TEXTS)
+        assert [top for top, below in itertools.pairwise(tops) if ends[top] > below] == []
+        assert ends[tops[-1]] < PICTURE_HEIGHT
 
 
 def test_the_characters_of_a_code_stand_in_equal_steps() -> None:
@@ -205,7 +224,7 @@ async def test_a_link_too_long_for_any_code_is_refused_and_the_next_receipt_is_d
 def test_no_drawing_of_a_personal_text_is_kept() -> None:
     personal: dict[str, Any] = {
         "amount": "Rp1.234.567",
-        "subtitle": "kepada seseorang",
+        "recipient": "→ somewhere else",
         "rows": tuple((label, "another value") for label, _ in WHOLE.rows),
     }
     render_receipt(WHOLE)

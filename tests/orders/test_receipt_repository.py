@@ -8,13 +8,21 @@ import pytest
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
+from bot.infra.db.user_rows import prune_rows
 from bot.orders.order import Order
-from bot.orders.receipts.codes import Receipt, SentOrder, code_hash, compact_code
+from bot.orders.receipts.codes import (
+    Allowance,
+    Receipt,
+    SentOrder,
+    TooManyWrongCodes,
+    WrongCodeLimits,
+    code_hash,
+    compact_code,
+)
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.receipts.service import PEPPER, ReceiptService, find_by_codes, find_sent_orders
-from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
-from bot.orders.receipts.wrong_codes import Allowance, TooManyWrongCodes, WrongCodeLimits
 from bot.orders.repository import OrderRepository
+from bot.orders.tables import wrong_codes
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.orders.builders import an_order
@@ -147,9 +155,9 @@ async def test_right_codes_cost_nothing_and_give_no_wrong_one_back(store: Databa
 async def test_full_allowances_are_pruned(store: Database) -> None:
     await ReceiptService(store, CLOCK).verify(STRANGER, UNKNOWN)
     async with store.transaction() as tx:
-        assert await WrongCodeRepository(tx).delete_full(NOW + SECOND, 10) == 0
-        assert await WrongCodeRepository(tx).delete_full(NOW + 61 * SECOND, 1) == 1
-        assert await WrongCodeRepository(tx).delete_full(NOW + 61 * SECOND, 10) == 1
+        assert await prune_rows(wrong_codes.c.full_at, tx, NOW + SECOND, None, 10) == 0
+        assert await prune_rows(wrong_codes.c.full_at, tx, NOW + 61 * SECOND, None, 1) == 1
+        assert await prune_rows(wrong_codes.c.full_at, tx, NOW + 61 * SECOND, None, 10) == 1
 
 
 async def test_genuine_codes_may_be_verified_all_day(store: Database) -> None:

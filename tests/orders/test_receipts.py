@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.infra.outbox.model import RetryLater, Sent, StoredNotification, Undeliverable
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
 from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingStore
@@ -54,10 +54,9 @@ async def run_process(file: str, service: FakeSettlement, chat: Chat, countdown:
         sender=ReceiptSender(service.clock, countdown, chat),
     )
     with suppress(Crash):
-        await system.delivery.recover()
         for _ in range(4):
             await poll(system)
-    for task in system.delivery._tasks.values():
+    for task in system.delivery._list_tasks():
         task.cancel()
     with suppress(Crash):
         await system.close()
@@ -67,7 +66,7 @@ async def poll(system: OrderSystem) -> None:
     system.clock.passes(seconds=30)
     await system.poller.tick()
     while await system.delivery.start_due():
-        tasks = list(system.delivery._tasks.values())
+        tasks = system.delivery._list_tasks()
         await system.delivery.wait_until_sent()
         if any(isinstance(task.exception(), Crash) for task in tasks):
             raise Crash
@@ -107,7 +106,7 @@ async def test_wherever_the_bot_is_killed_one_order_has_one_code(migrated_file: 
         assert chat.codes, f"killed at moment {at}"
         assert len(set(chat.codes)) == 1, f"killed at moment {at}"
         kinds = [each.kind for each in chat.sent]
-        assert kinds.index(OrderNotification.SENT) < kinds.index(OrderNotification.TAKE_DOWN)
+        assert kinds.index(OrderNotification.SENT) < kinds.index(OrderNotification.REMOVE_INVOICE)
         told_twice += len(chat.codes) > 1
         if countdown.remaining:
             break

@@ -8,17 +8,18 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from bot.checkout.confirmation import place_draft
 from bot.checkout.draft import DraftStatus
+from bot.checkout.service import place_order
 from bot.core.errors import Rejection
 from bot.core.money import Amount
+from bot.infra.db.user_rows import delete_rows
 from bot.orders import user_data
 from bot.orders.deposits import MAY_BE_PAID_FOR
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import HoldReason, Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import orders
-from bot.settlement.model import ServiceDown
+from bot.settlement.errors import NoAnswer
 from tests.harness.databases import on_postgresql
 from tests.orders.builders import an_order
 from tests.orders.order_system import EMMA, NUMBER, SARI, OrderSystem, place_unresolved, rules
@@ -64,7 +65,7 @@ async def dropped(system: OrderSystem) -> Order:
 async def not_answered_in_time(system: OrderSystem) -> Order:
     order = await held(system)
     system.clock.passes(days=1)
-    await system.observer.check_times()
+    await system.tracker.check_deadlines()
     return order
 
 
@@ -87,7 +88,7 @@ async def lost_for_good(system: OrderSystem) -> Order:
 async def deleted(system: OrderSystem) -> Order:
     order = await dropped(system)
     async with system.store.transaction() as tx:
-        await user_data.delete_user(tx, SARI, system.clock.now())
+        await delete_rows(tx, SARI)
     return order
 
 
@@ -181,7 +182,7 @@ async def test_a_price_that_brings_less_rupiah_than_asked_for_is_asked_about(
     service.locked_rate = service.rate * Decimal("0.9995")
     order = await system.place(amount=RUPIAH, channel="cbbtc")
     assert (order.phase, order.hold_reason) == (Phase.NEEDS_CONFIRMATION, HoldReason.PRICE_CHANGED)
-    opened = await system.orders.accept_price(order.reference)
+    opened = await system.orders.accept(order.reference)
     assert opened is not None
     assert opened.phase is Phase.OPEN
     in_sats = await system.place(SARI, amount=Amount("SAT", 30_000), channel="cbbtc")
@@ -207,16 +208,16 @@ async def test_a_small_change_of_price_before_the_confirmation_still_brings_the_
 async def test_the_review_shows_the_sum_that_is_ordered(system: OrderSystem) -> None:
     await system.place(SARI, **SAME)
     draft = await system.draft(**SAME)
-    _, worth = await system.review(draft)
-    order = await place_draft(system.orders, draft, reviewed_sats=worth.sats)
+    _, estimated = await system.review(draft)
+    order = await place_order(system.orders, draft, reviewed_sats=estimated.sats)
     await system.orders.submission.wait()
-    assert (worth.sats, worth.idr) == (25_001, order.expected_idr) == (order.expected_sats, 425_017)
+    assert (estimated.sats, estimated.idr) == (25_001, order.expected_idr) == (order.expected_sats, 425_017)
 
 
 async def test_a_sum_that_another_order_takes_after_the_review_is_replaced_by_the_next_one(system: OrderSystem) -> None:
     draft = await system.draft(**SAME)
     await system.place(SARI, **SAME)
-    order = await place_draft(system.orders, draft, reviewed_sats=25_000)
+    order = await place_order(system.orders, draft, reviewed_sats=25_000)
     await system.orders.submission.wait()
     assert order.requested_amount == Amount("SAT", 25_001)
     await is_shown_alone(system, order)
@@ -229,7 +230,7 @@ async def test_the_reviewed_sum_is_kept_while_it_is_free_also_if_a_smaller_one_i
     draft = await system.draft(**SAME)
     service.becomes(first.service_id or "", "USDT_RECEIVED")
     await system.poll()
-    assert (await place_draft(system.orders, draft, reviewed_sats=25_001)).expected_sats == 25_001
+    assert (await place_order(system.orders, draft, reviewed_sats=25_001)).expected_sats == 25_001
 
 
 @pytest.mark.parametrize("change", ["price", "sums"])
@@ -245,30 +246,30 @@ async def test_a_sum_that_would_be_much_larger_than_the_reviewed_one_is_not_orde
                 other = an_order(f"NEW{sats}", channel="cbbtc", expected_sats=sats, created_at=service.now())
                 await OrderRepository(tx).add(replace(other, page_token=None))
     with pytest.raises(Rejection, match=r"orders\.deposit\.sum_changed"):
-        await place_draft(system.orders, draft, reviewed_sats=14_706)
+        await place_order(system.orders, draft, reviewed_sats=14_706)
     kept = await system.drafts.get(draft.id)
     assert kept is not None
     assert kept.status is DraftStatus.OPEN
     assert service.times("place") == 0
-    reviewed, worth = await system.review(draft)
+    reviewed, estimated = await system.review(draft)
     reviewed_draft = await system.drafts.save(reviewed, 3)
     assert reviewed_draft is not None
     system.clock.passes(seconds=16)
-    order = await place_draft(system.orders, reviewed_draft, reviewed_sats=worth.sats)
-    assert worth.sats > 14_853
-    assert order.expected_sats >= worth.sats
+    order = await place_order(system.orders, reviewed_draft, reviewed_sats=estimated.sats)
+    assert estimated.sats > 14_853
+    assert order.expected_sats >= estimated.sats
 
 
 @pytest.mark.parametrize("reviewed", [0, 1, 24_999])
 async def test_a_smaller_sum_than_was_asked_for_is_never_ordered(system: OrderSystem, reviewed: int) -> None:
-    order = await place_draft(system.orders, await system.draft(**SAME), reviewed_sats=reviewed)
+    order = await place_order(system.orders, await system.draft(**SAME), reviewed_sats=reviewed)
     assert order.requested_amount == SAT
 
 
 async def test_a_sum_that_no_review_can_have_shown_is_not_ordered(system: OrderSystem, service: FakeSettlement) -> None:
     for method in (BCA, BRI):
         with pytest.raises(Rejection):
-            await place_draft(system.orders, await system.draft(**SAME, method=method), reviewed_sats=10**39)
+            await place_order(system.orders, await system.draft(**SAME, method=method), reviewed_sats=10**39)
     assert service.times("place") == 0
 
 
@@ -277,11 +278,11 @@ async def test_without_a_quote_of_today_no_deposit_is_ordered(system: OrderSyste
 
     def fail_quotes(call: str, about: str = "") -> None:
         if call == "quote":
-            raise ServiceDown
+            raise NoAnswer
         reads(call, about)
 
     service._read = fail_quotes  # type: ignore[method-assign]
-    with pytest.raises(ServiceDown):
+    with pytest.raises(NoAnswer):
         await system.confirm(draft)
     assert service.times("place") == 0
 
@@ -430,7 +431,7 @@ async def test_an_equal_order_whose_state_cannot_be_read_keeps_the_deposit_back(
 async def test_a_price_is_not_accepted_beside_an_order_that_got_its_sum(system: OrderSystem) -> None:
     order = await held(system, EMMA)
     await add_other(system)
-    accepted = await system.orders.accept_price(order.reference)
+    accepted = await system.orders.accept(order.reference)
     assert accepted is not None
     assert accepted.phase is Phase.ABANDONED
     await system.deliver()

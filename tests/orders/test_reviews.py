@@ -2,8 +2,8 @@
 
 from bot.infra.outbox.model import NotificationStatus
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notification_queue import order_subject
+from bot.orders.messages import order_subject
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order
 from tests.infra.builders import message_id_of
 from tests.orders.order_system import OrderSystem, place_unresolved
@@ -26,9 +26,9 @@ async def test_the_review_is_saved_with_the_intent_and_never_sent(system: OrderS
     order = await system.place(message_id=REVIEW)
     await system.deliver()
     assert await review_of(system, order) == REVIEW
-    assert system.sender.kinds() == [OrderNotification.INVOICE]
+    assert system.sender.kinds() == [OrderNotification.INVOICE, OrderNotification.EDIT_REVIEW]
     async with system.store.reading() as tx:
-        review, _ = await OutboxRepository(tx).find_by_subject(order_subject(order))
+        review, *_ = await OutboxRepository(tx).find_by_subject(order_subject(order))
     assert (review.status, review.attempts) == (NotificationStatus.SENT, 0)
 
 
@@ -42,15 +42,13 @@ async def test_a_second_try_is_shown_in_the_message_in_which_it_was_asked_for(
     assert (await review_of(system, lost), await review_of(system, again)) == (None, 88)
 
 
-async def test_only_a_review_that_said_that_we_look_for_the_order_is_corrected(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
+async def test_a_review_is_edited_after_the_invoice_of_its_order(system: OrderSystem, service: FakeSettlement) -> None:
     service.places.append("lost_after")
     lost = await system.place(message_id=REVIEW)
     await system.find_lost_orders()
-    assert await kinds_of(system, lost) == ["review", "checking", "invoice", "card_edit"]
+    assert await kinds_of(system, lost) == ["review", "checking", "invoice", "edit_review"]
     direct = await system.place(message_id=REVIEW, number="8720999999")
-    assert await kinds_of(system, direct) == ["review", "invoice"]
+    assert await kinds_of(system, direct) == ["review", "invoice", "edit_review"]
 
 
 async def test_an_order_without_a_known_review_has_nothing_to_correct(

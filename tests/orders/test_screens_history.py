@@ -10,8 +10,9 @@ import pytest
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.history import HistoryPage
 from bot.orders.order import Order, OrderEvent, Phase
-from bot.orders.screens import history, order_page
-from bot.settlement.steps import OrderStep
+from bot.orders.screens import order_page
+from bot.orders.screens.order_lists import show_history
+from bot.settlement.model import OrderStep
 from tests.orders.builders import a_deposit_order, an_open_order, orders_in_each_state
 from tests.screens import JAKARTA, NOW, ScreenCase
 from tests.settlement.builders import LISTED_GOPAY
@@ -23,7 +24,7 @@ HELD = OrderEvent(reference="ABC2345", at=NOW, phase=Phase.NEEDS_CONFIRMATION, s
 
 
 def listed(page: HistoryPage, locale: str = "en") -> ScreenCase:
-    return ScreenCase("history", history.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), page))
+    return ScreenCase("history", show_history(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), page))
 
 
 def page_of(
@@ -58,22 +59,22 @@ def test_each_order_is_listed_with_its_mark_its_day_and_where_it_stands() -> Non
     bank = {"amount": "Rp500,000", "destination": "BCA ••••7890"}
     wallet = {"amount": "Rp500,000", "destination": "GoPay ••••7890"}
     today, waiting, was_sent, over = map(
-        text, ("infra.time.today", "orders.status.created", "orders.status.sent", "orders.status.expired")
+        text, ("infra.time.today", "orders.status.waiting", "orders.status.sent", "orders.status.expired")
     )
-    assert seen.text.split("\n\n") == [
-        text("orders.history.title"),
+    entries = (
         text("orders.history.entry", mark="⏳", **bank, reference="ABC2345", day=today, state=waiting),
         text("orders.history.entry", mark="✅", **bank, reference="DEF2345", day="16 Aug", state=was_sent),
         text("orders.history.entry", mark="⌛", **wallet, reference="GHK2345", day="17 Aug 2025", state=over),
-    ]
+    )
+    assert seen.text == "\n\n".join((text("orders.history.title"), "\n".join(entries)))
     assert buttons(seen) == {
-        "ABC2345": "o:ABC2345:page",
-        "DEF2345": "o:DEF2345:page",
-        "GHK2345": "o:GHK2345:page",
+        f"⏳ Rp500,000 → BCA ••••7890 · {today}": "o:ABC2345:page",
+        "✅ Rp500,000 → BCA ••••7890 · 16 Aug": "o:DEF2345:page",
+        "⌛ Rp500,000 → GoPay ••••7890 · 17 Aug 2025": "o:GHK2345:page",
         label("users.button.send"): "new",
     }
     in_indonesian = listed(HistoryPage(orders, "", None, None, 0, 3), "id").text
-    today, waiting = text("infra.time.today", "id"), text("orders.status.created", "id")
+    today, waiting = text("infra.time.today", "id"), text("orders.status.waiting", "id")
     assert says(in_indonesian, "orders.history.entry", "id", reference="ABC2345", day=today, state=waiting)
 
 
@@ -81,7 +82,7 @@ def test_the_neighbouring_pages_are_one_tap_away_and_only_where_there_are_some()
     order = (an_open_order(),)
     middle = buttons(listed(HistoryPage(order, "ABC2345", "", "XYZ2345", 6, 13)))
     assert middle == {
-        "ABC2345": "o:ABC2345:page",
+        f"⏳ Rp500,000 → BCA ••••7890 · {text('infra.time.today')}": "o:ABC2345:page",
         label("orders.history.newer"): "h:",
         label("orders.history.here", first=7, last=7, total=13): "h:ABC2345",
         label("orders.history.older"): "h:XYZ2345",
@@ -109,7 +110,7 @@ def test_a_page_says_who_was_paid_what_it_cost_and_both_references() -> None:
         ),
         "\n".join(
             (
-                text("orders.order_page.paid", sats="29,412 sats", channel=text("payments.channel.lightning")),
+                text("orders.price.paid", price="29,412 sats · Lightning"),
                 text("orders.order_page.rate", rate="Rp1,700,000,000"),
                 text("orders.order_page.reference", reference="ABC2345"),
                 text("orders.order_page.service_id", id="cmq1a2b3c"),
@@ -122,18 +123,18 @@ def test_a_page_says_who_was_paid_what_it_cost_and_both_references() -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "kind", "sats", "channel"),
+    ("order", "kind", "price"),
     [
-        (an_open_order(), "price", "29,412 sats", "lightning"),
-        (a_deposit_order("btcb"), "price", "29,412 sats", "btcb"),
-        (MOMENTS["refused"], "reviewed", "29,410 sats", "lightning"),
-        (an_open_order(phase=Phase.ABANDONED, bolt11=None, sats=1, idr=1), "reviewed", "29,410 sats", "lightning"),
+        (an_open_order(), "price", "29,412 sats · Lightning"),
+        (a_deposit_order("btcb"), "price", "0.00029412 BTCB on BNB Chain"),
+        (MOMENTS["refused"], "reviewed", "29,410 sats · Lightning"),
+        (an_open_order(phase=Phase.ABANDONED, bolt11=None, sats=1, idr=1), "reviewed", "29,410 sats · Lightning"),
     ],
     ids=["to be paid", "a deposit", "never made", "not what was agreed"],
 )
-def test_a_price_is_only_called_so_if_it_was_locked_and_shown(order: Order, kind: str, sats: str, channel: str) -> None:
+def test_a_price_is_only_called_so_if_it_was_locked_and_shown(order: Order, kind: str, price: str) -> None:
     figures = page_of(order).text.split("\n\n")[1].split("\n")
-    assert figures[0] == text(f"orders.order_page.{kind}", sats=sats, channel=text(f"payments.channel.{channel}"))
+    assert figures[0] == text(f"orders.price.{kind}", price=price)
     rate = text("orders.order_page.rate", rate="Rp1,700,000,000")
     assert (rate in figures) is (kind == "price")
 
@@ -143,21 +144,21 @@ def test_a_price_is_only_called_so_if_it_was_locked_and_shown(order: Order, kind
     [
         ("unknown", "orders.order_page.checking"),
         ("unresolved", "orders.order_page.unresolved"),
-        ("held", "orders.order_page.held"),
+        ("held", "orders.order_page.needs_confirmation"),
         ("offer over", "orders.order_page.offer_over"),
         ("refused", "orders.order_page.refused"),
         ("abandoned", "orders.order_page.closed"),
-        ("IDLE", "orders.card.pay_before"),
-        ("expired", "orders.card.expired"),
+        ("IDLE", "orders.status_message.pay_before"),
+        ("expired", "orders.status_message.expired"),
         ("no longer followed", "orders.order_page.given_up"),
-        ("failed paid", "orders.card.failed_paid"),
-        ("COMPLETED", "orders.card.sent_bank"),
+        ("failed paid", "orders.status_message.failed_paid"),
+        ("COMPLETED", "orders.status_message.sent_bank"),
     ],
 )
 def test_a_page_says_what_the_state_means(moment: str, key: str) -> None:
-    means = text(key) if key != "orders.card.pay_before" else ""
+    means = text(key) if key != "orders.status_message.pay_before" else ""
     if not means:
-        means = f"{text(key, at='11:05 WIB')}\n{text('orders.card.may_not_pay')}"
+        means = f"{text(key, at='11:05 WIB')}\n{text('orders.status_message.may_not_pay')}"
     assert page_of(MOMENTS[moment]).text.endswith(f"\n\n{means}")
 
 
@@ -172,7 +173,8 @@ def test_a_page_says_what_was_unusual() -> None:
     only_whose = ended(expected_sats=29_412, expected_idr=500_000)
     assert not says(page_of(only_whose, [HELD]).text, "orders.order_page.price_moved"), "asked whose order it is"
     refused = replace(MOMENTS["refused"], refusal="<b>closed</b> & gone ")
-    assert says(page_of(refused).text, "orders.order_page.refused_because", reason="<b>closed</b> & gone")
+    quoted = label("orders.refusal.quoted", reason="<b>closed</b> & gone")
+    assert says(page_of(refused).text, "orders.order_page.refused_because", reason=quoted)
 
 
 @pytest.mark.parametrize(
@@ -182,9 +184,9 @@ def test_a_page_says_what_was_unusual() -> None:
         ("unresolved", ["decide", "help", "history", "refresh"]),
         ("held", ["decide", "help", "history", "refresh"]),
         ("offer over", ["requote", "help", "history", "refresh"]),
-        ("IDLE", ["card", "help", "history", "refresh"]),
-        ("LN_SWAP_PENDING", ["card", "resend", "help", "history", "refresh"]),
-        ("expired", ["card", "resend", "help", "history", "refresh"]),
+        ("IDLE", ["show_status", "help", "history", "refresh"]),
+        ("LN_SWAP_PENDING", ["show_status", "resend", "help", "history", "refresh"]),
+        ("expired", ["show_status", "resend", "help", "history", "refresh"]),
         ("refused", ["resend", "help", "history"]),
         ("abandoned", ["resend", "help", "history"]),
         ("no longer followed", ["resend", "help", "history", "refresh"]),
@@ -216,7 +218,7 @@ def test_an_order_whose_recipient_is_forgotten_keeps_the_rest_and_says_why_it_ca
     heading, figures, *_ = seen.text.split("\n\n")
     state = text("orders.status.sent")
     assert heading == text("orders.order_page.heading", mark="✅", state=state, amount="Rp500,000", destination="BCA")
-    assert says(figures, "orders.order_page.paid", sats="29,412 sats")
+    assert says(figures, "orders.price.paid", price="29,412 sats · Lightning")
     assert seen.text.endswith(text("orders.order_page.forgotten"))
     assert list(buttons(seen)) == [
         label("orders.button.receipt"),

@@ -6,12 +6,12 @@ import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notifications.rendering import STILL_APPLIES
-from bot.orders.order import Order
-from bot.orders.receipts.screens import receipt
+from bot.orders.notifications import OrderNotification
+from bot.orders.order import Order, still_applies
 from bot.orders.screens import order_messages
-from bot.settlement.steps import OrderStep
+from bot.orders.screens.formatting import format_sent
+from bot.recipients.formatting import format_method
+from bot.settlement.model import OrderStep
 from tests.orders.builders import ORDER_LINE, an_open_order, orders_in_each_state
 from tests.screens import JAKARTA, NOW, ScreenCase
 from tests.texts import TRANSLATIONS, label, readable, starts, text
@@ -24,7 +24,9 @@ def message_screen(
     notice: OrderNotification, order: Order, locale: str = "en", *, help_offered: bool = True
 ) -> ScreenCase:
     t = TRANSLATIONS.get(locale)
-    return ScreenCase(notice, order_messages.screen(notice, Reader(t, JAKARTA, NOW), order, help_offered=help_offered))
+    return ScreenCase(
+        notice, order_messages.show_notification(notice, Reader(t, JAKARTA, NOW), order, help_offered=help_offered)
+    )
 
 
 def labels(seen: ScreenCase) -> list[str]:
@@ -67,15 +69,32 @@ def test_an_offer_that_is_over_can_not_be_accepted_any_more() -> None:
 
 def test_a_refusal_quotes_the_service_as_text_and_says_that_nothing_is_to_be_paid() -> None:
     seen = message_screen(OrderNotification.REFUSED, replace(MOMENTS["refused"], refusal="<b>too</b> much & more"))
-    assert seen.text == text("orders.notification.refused_because", line=ORDER_LINE, reason="<b>too</b> much & more")
+    quoted = label("orders.refusal.quoted", reason="<b>too</b> much & more")
+    assert seen.text == text("orders.notification.refused_because", line=ORDER_LINE, reason=quoted)
     assert labels(seen) == [label("orders.button.back_to_review")]
     assert message_screen(OrderNotification.REFUSED, MOMENTS["refused"]).text == text(
         "orders.notification.refused", line=ORDER_LINE
     )
 
 
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize(
+    ("said", "about"),
+    [
+        ("recipientDetails for a bank must be the account number: digits only", "number"),
+        ("partnerBankCode and partnerBankName are not a pair of the payout methods list", "destination"),
+        ("the payout partner's daily cap of IDR 5000000 would be exceeded", "cap"),
+        ("idrAmount must not be over 2000000, the most that OVO takes at once", "amount"),
+    ],
+)
+def test_a_known_reason_of_a_refusal_is_said_in_the_readers_language(said: str, about: str, locale: str) -> None:
+    seen = message_screen(OrderNotification.REFUSED, replace(MOMENTS["refused"], refusal=said), locale)
+    assert text(f"orders.refusal.{about}", locale) in seen.text
+    assert said not in seen.text
+
+
 def test_an_order_that_is_being_created_says_so_and_promises_a_message() -> None:
-    shown = order_messages.status_screen(
+    shown = order_messages.show_status_or_question(
         Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), MOMENTS["intended"], help_offered=True
     )
     assert ScreenCase("intended", shown).text == text("orders.placing", line=ORDER_LINE)
@@ -121,7 +140,7 @@ def test_a_failed_payout_links_the_operators_policy_if_there_is_one(locale: str,
     reader, policy = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), "https://kirim.example/failed?a=1&b"
 
     def shown(kind: OrderNotification, moment: str, url: str) -> str:
-        return order_messages.screen(
+        return order_messages.show_notification(
             kind, reader, MOMENTS[moment], help_offered=True, staff_notified=staff_notified, policy_url=url
         ).text
 
@@ -131,35 +150,36 @@ def test_a_failed_payout_links_the_operators_policy_if_there_is_one(locale: str,
         )
         assert "href" not in shown(OrderNotification.FAILED, moment, "")
     assert "href" not in shown(OrderNotification.FAILED, "failed unpaid", policy), "there is no payment"
-    assert "href" not in shown(OrderNotification.STUCK, "stuck", policy), "it may still be sent"
+    assert "href" not in shown(OrderNotification.OVERDUE, "overdue", policy), "it may still be sent"
 
 
 def test_sent_names_the_place() -> None:
     bank = replace(MOMENTS["COMPLETED"], paid_at=NOW)
     wallet = replace(bank, method=replace(bank.method, kind="ewallet"))
-    for order, key in ((bank, "sent_bank"), (wallet, "sent_ewallet")):
-        assert readable(receipt.format_sent(ENGLISH, order)) == text(f"orders.notification.{key}", line=ORDER_LINE)
+    assert readable(format_sent(ENGLISH, bank)) == text("orders.notification.sent_bank", line=ORDER_LINE)
+    expected = text("orders.notification.sent_ewallet", line=ORDER_LINE, name=format_method(wallet.method))
+    assert readable(format_sent(ENGLISH, wallet)) == expected
 
 
 def test_what_has_been_overtaken_is_not_told_any_more() -> None:
     found, paid = an_open_order(), an_open_order(step=OrderStep.PAID, paid_at=NOW)
-    assert not STILL_APPLIES[OrderNotification.CHECKING](found)
-    assert not STILL_APPLIES[OrderNotification.UNRESOLVED](found)
-    assert not STILL_APPLIES[OrderNotification.PRICE_MOVED](found)
-    assert not STILL_APPLIES[OrderNotification.EXPIRED](paid)
-    assert not STILL_APPLIES[OrderNotification.CONVERTING](replace(paid, step=OrderStep.SENDING))
-    assert not STILL_APPLIES[OrderNotification.SENDING](replace(paid, step=OrderStep.SENDING, state="FAILED"))
-    assert STILL_APPLIES[OrderNotification.CONVERTING](replace(paid, step=OrderStep.CONVERTING))
-    assert STILL_APPLIES[OrderNotification.SENDING](replace(paid, step=OrderStep.SENDING))
-    assert STILL_APPLIES[OrderNotification.CHECKING](MOMENTS["unknown"])
-    assert STILL_APPLIES[OrderNotification.UNRESOLVED](MOMENTS["unresolved"])
-    assert STILL_APPLIES[OrderNotification.PRICE_MOVED](MOMENTS["held"])
-    assert STILL_APPLIES[OrderNotification.EXPIRED](MOMENTS["expired"])
+    assert not still_applies(OrderNotification.CHECKING, found)
+    assert not still_applies(OrderNotification.UNRESOLVED, found)
+    assert not still_applies(OrderNotification.PRICE_MOVED, found)
+    assert not still_applies(OrderNotification.EXPIRED, paid)
+    assert not still_applies(OrderNotification.CONVERTING, replace(paid, step=OrderStep.SENDING))
+    assert not still_applies(OrderNotification.SENDING, replace(paid, step=OrderStep.SENDING, state="FAILED"))
+    assert still_applies(OrderNotification.CONVERTING, replace(paid, step=OrderStep.CONVERTING))
+    assert still_applies(OrderNotification.SENDING, replace(paid, step=OrderStep.SENDING))
+    assert still_applies(OrderNotification.CHECKING, MOMENTS["unknown"])
+    assert still_applies(OrderNotification.UNRESOLVED, MOMENTS["unresolved"])
+    assert still_applies(OrderNotification.PRICE_MOVED, MOMENTS["held"])
+    assert still_applies(OrderNotification.EXPIRED, MOMENTS["expired"])
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_whatever_an_order_is_in_it_can_be_looked_at(moment: str) -> None:
     for locale in LOCALES:
         reader = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW)
-        shown = order_messages.status_screen(reader, MOMENTS[moment], help_offered=True)
+        shown = order_messages.show_status_or_question(reader, MOMENTS[moment], help_offered=True)
         assert "ABC2345" in ScreenCase(moment, shown).text

@@ -4,6 +4,7 @@ from itertools import product
 
 import pytest
 
+from bot.home.screens import show_settings
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.callbacks import read_button
 from bot.infra.telegram.ui.screen import Screen
@@ -12,11 +13,9 @@ from bot.orders.preferences import CHOOSABLE, chosen_mode
 from bot.orders.screens import preferences
 from bot.users.buttons import SettingsAction, SettingsButton
 from bot.users.model import User
-from bot.users.screens import settings
 from tests.screens import NOW, ScreenCase
 from tests.texts import TRANSLATIONS, says, text
 from tests.users.builders import a_reader
-from tests.users.samples import SETTINGS_SECTIONS
 
 
 def user(**changes: object) -> User:
@@ -55,14 +54,14 @@ def test_the_settings_count_what_differs_from_the_usual() -> None:
     for choices, changed in (
         (None, 0),
         ({"sent": "sound"}, 0),
-        ({"making": "card", "weather": "sound", "failed": "card"}, 0),
+        ({"making": "status", "weather": "sound", "failed": "status"}, 0),
         ({"sent": "silent"}, 1),
-        ({"sent": "silent", "paid": "card"}, 2),
+        ({"sent": "silent", "paid": "status"}, 2),
     ):
         counted = (
             text("orders.settings.notices_changed", count=changed) if changed else text("orders.settings.notices_usual")
         )
         emma = user(notification_preferences=choices)
-        shown = ScreenCase("settings", settings.show_settings(a_reader(t, emma), emma, SETTINGS_SECTIONS))
-        assert says(shown.text, "users.settings.text", notices=counted)
+        shown = ScreenCase("settings", show_settings(a_reader(t, emma), emma))
+        assert says(shown.text, "home.settings.text", notices=counted)
         assert sum(chosen_mode(topic, choices) is not topic.default for topic in CHOOSABLE) == changed

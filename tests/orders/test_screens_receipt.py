@@ -3,21 +3,25 @@
 import io
 from dataclasses import replace
 from datetime import timedelta
+from urllib.parse import parse_qs, urlsplit
 from zoneinfo import ZoneInfo
 
 import pytest
 from PIL import Image
 
 from bot.infra.i18n import LOCALES
+from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
+from bot.orders.receipts import screens
 from bot.orders.receipts.codes import ReceiptLinks
 from bot.orders.receipts.drawing import render_receipt
-from bot.orders.receipts.picture import ReceiptFacts
-from bot.orders.receipts.screens import receipt, verify
+from bot.orders.receipts.screens import ReceiptFacts
+from bot.orders.screens.formatting import format_sent
 from bot.recipients.formatting import format_full_method
 from bot.settlement.model import PayoutMethod
 from tests.examples import some
 from tests.orders.builders import a_deposit_order, a_receipt, an_open_order, as_sent
+from tests.orders.payers import LINK
 from tests.pictures import qr_texts
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase
 from tests.settlement.builders import LISTED_BCA, LISTED_GOPAY
@@ -33,78 +37,87 @@ ORDER = as_sent(an_open_order(holder="Budi Santoso"))
 def facts(
     order: Order = ORDER, locale: str = "en", zone: ZoneInfo = JAKARTA, links: ReceiptLinks = LINKS
 ) -> ReceiptFacts:
-    return receipt.build_facts(TRANSLATIONS.get(locale), order, a_receipt().code, zone, links)
+    return screens.build_facts(TRANSLATIONS.get(locale), order, a_receipt().code, zone, links)
 
 
-def explanation(*keys: str, locale: str = "en") -> str:
-    return " ".join(label(key, locale) for key in keys)
+def both(key: str, first: str = "en", **values: str) -> tuple[str, ...]:
+    """Return a text in both languages, the reader's first."""
+    return tuple(label(key, each, **values) for each in sorted(LOCALES, key=lambda each: each != first))
 
 
-def test_a_receipt_in_english() -> None:
+def test_the_picture_says_in_both_languages_what_its_readers_have_to_understand() -> None:
     shown = facts()
-    assert (shown.title, shown.amount) == (label("orders.receipt.title"), "Rp500,000")
-    assert shown.subtitle == label("orders.receipt.to", recipient="B••• S•••••• · BCA ••••7890")
+    assert (shown.title, shown.amount) == (" · ".join(both("orders.receipt.title")), "Rp500,000")
+    assert shown.recipient == "→ BCA ••••7890"
     assert shown.rows == (
-        (label("orders.receipt.at_bank"), "BCA · BANK CENTRAL ASIA"),
-        (label("orders.receipt.number_bank"), "••••7890"),
-        (label("orders.receipt.holder"), "B••• S••••••"),
-        (label("orders.receipt.reference"), "ABC2345"),
-        (label("orders.receipt.paid"), "29,412 sats"),
-        (label("orders.receipt.paid_at"), "17 Aug 2026, 10:03 WIB"),
-        (label("orders.receipt.sent_at"), "17 Aug 2026, 10:05 WIB"),
+        (" · ".join(both("orders.receipt.reference")), "ABC2345"),
+        (" · ".join(both("orders.receipt.paid_at")), "17 Aug 2026, 10:03 WIB"),
+        (" · ".join(both("orders.receipt.sent_at")), "17 Aug 2026, 10:05 WIB"),
     )
-    assert shown.explanation == explanation(
-        "orders.receipt.means_bank", "orders.receipt.name_given", "orders.receipt.proves"
-    )
-    assert shown.code == "K7QM-2XPA-9RTW"
-    assert shown.code_hint == label("orders.receipt.hint", bot=f"@{BOT}")
+    said = zip(both("orders.status_message.sent_bank"), both("orders.receipt.look"), strict=True)
+    assert shown.meanings == tuple(map(" ".join, said))
+    assert shown.code_label == " · ".join(both("orders.receipt.check_code"))
+    assert (shown.code, shown.place) == ("K7QM-2XPA-9RTW", f"/verify → @{BOT}")
 
 
-def test_a_receipt_in_indonesian_and_in_its_readers_zone() -> None:
+def test_a_receipt_begins_with_its_readers_language_and_has_times_in_their_zone() -> None:
     shown = facts(locale="id", zone=ZoneInfo("Asia/Jayapura"))
-    assert (shown.title, shown.amount) == (label("orders.receipt.title", "id"), "Rp500.000")
-    assert shown.subtitle == label("orders.receipt.to", "id", recipient="B••• S•••••• · BCA ••••7890")
-    assert dict(shown.rows)[label("orders.receipt.sent_at", "id")] == "17 Agu 2026 12.05 WIT"
-    assert dict(shown.rows)[label("orders.receipt.paid", "id")] == "29.412 sats"
-    told = ("orders.receipt.means_bank", "orders.receipt.name_given", "orders.receipt.proves")
-    assert shown.explanation == explanation(*told, locale="id")
+    assert (shown.title, shown.amount) == (" · ".join(both("orders.receipt.title", "id")), "Rp500.000")
+    assert shown.rows[-1] == (" · ".join(both("orders.receipt.sent_at", "id")), "17 Agu 2026 12.05 WIT")
+    assert shown.meanings[0].startswith(label("orders.status_message.sent_bank", "id"))
 
 
-def test_an_e_wallet_is_called_one() -> None:
-    shown = facts(as_sent(an_open_order(LISTED_GOPAY, number="081234567890", holder=None)))
-    assert shown.rows[:2] == (
+def test_an_e_wallet_is_called_by_its_name() -> None:
+    order = as_sent(an_open_order(LISTED_GOPAY, number="081234567890", holder=None))
+    assert facts(order).recipient == "→ GoPay ••••7890"
+    sent = both("orders.status_message.sent_ewallet", name="GoPay")
+    assert facts(order).meanings == tuple(map(" ".join, zip(sent, both("orders.receipt.look"), strict=True)))
+    assert sent[0] in ScreenCase("caption", Screen(format_sent(ENGLISH, order))).text
+    assert screens.format_rows(ENGLISH, order, JAKARTA)[:2] == (
         (label("orders.receipt.at_ewallet"), "GoPay"),
         (label("orders.receipt.number_ewallet"), "••••7890"),
     )
-    assert shown.explanation == explanation("orders.receipt.means_ewallet", "orders.receipt.proves")
-    assert shown.subtitle == label("orders.receipt.to", recipient="GoPay ••••7890")
+
+
+def test_the_caption_is_three_lines() -> None:
+    first, second, third = ScreenCase("caption", Screen(format_sent(ENGLISH, ORDER))).text.split("\n")
+    assert first == "✅ Rp500,000 → BCA ••••7890 · ABC2345"
+    assert second == label("orders.status_message.sent_bank")
+    assert third.endswith("/help")
 
 
 @pytest.mark.parametrize(("channel", "paid"), [("cbbtc", "0.00029412 cbBTC"), ("btcb", "0.00029412 BTCB")])
 def test_what_was_paid_by_deposit_is_the_token(channel: str, paid: str) -> None:
-    assert dict(facts(as_sent(a_deposit_order(channel))).rows)[label("orders.receipt.paid")] == paid
+    rows = screens.format_rows(ENGLISH, as_sent(a_deposit_order(channel)), JAKARTA)
+    assert dict(rows)[label("orders.receipt.paid")] == paid
 
 
-def test_a_name_that_nobody_gave_is_no_line_and_no_promise() -> None:
-    shown = facts(replace(ORDER, holder=None))
-    assert label("orders.receipt.holder") not in dict(shown.rows)
-    assert shown.explanation == explanation("orders.receipt.means_bank", "orders.receipt.proves")
+def test_only_the_answer_has_the_name_because_it_says_who_typed_it() -> None:
+    assert "B•••" not in str(facts())
+    assert (label("orders.receipt.holder"), "B••• S••••••") in screens.format_rows(ENGLISH, ORDER, JAKARTA)
+    given, proves = label("orders.receipt.name_given"), label("orders.receipt.proves")
+    assert screens.format_meaning(ENGLISH, ORDER) == f"{label('orders.status_message.sent_bank')} {given} {proves}"
+    nobody = replace(ORDER, holder=None)
+    assert label("orders.receipt.holder") not in dict(screens.format_rows(ENGLISH, nobody, JAKARTA))
+    assert screens.format_meaning(ENGLISH, nobody) == f"{label('orders.status_message.sent_bank')} {proves}"
 
 
 def test_a_forgotten_recipient_leaves_the_rest_standing() -> None:
-    shown = facts(replace(ORDER, number="", holder=None))
-    assert shown.subtitle == label("orders.receipt.to", recipient="BCA")
+    forgotten = replace(ORDER, number="", holder=None)
+    assert screens.format_recipient(ENGLISH, forgotten) == label("orders.receipt.to", recipient="BCA")
     names = ("at_bank", "reference", "paid", "paid_at", "sent_at")
-    assert [each for each, _ in shown.rows] == [label(f"orders.receipt.{name}") for name in names]
+    rows = screens.format_rows(ENGLISH, forgotten, JAKARTA)
+    assert [each for each, _ in rows] == [label(f"orders.receipt.{name}") for name in names]
 
 
 def test_a_payment_first_seen_at_its_end_is_given_no_time() -> None:
     """The bot was down, so the time at which it saw the payment isn't the time of the payment."""
     late = replace(ORDER, paid_at=NOW + timedelta(hours=1))
-    assert [each for each, _ in facts(late).rows][-2:] == [
+    assert [each for each, _ in screens.format_rows(ENGLISH, late, JAKARTA)][-2:] == [
         label("orders.receipt.paid"),
         label("orders.receipt.sent_at"),
     ]
+    assert len(facts(late).rows) == len(facts().rows) - 1
 
 
 def test_a_long_name_of_a_bank_stands_there_once_and_whole() -> None:
@@ -123,16 +136,15 @@ def test_the_qr_code_opens_the_bot_with_the_code() -> None:
 def test_with_web_pages_nobody_needs_telegram_to_check_it() -> None:
     shown = facts(links=WITH_PAGES)
     assert shown.verify_url == "https://pay.example/kirim/verify/K7QM2XPA9RTW"
-    assert shown.code_hint == label("orders.receipt.hint_page", address="pay.example/kirim/verify")
+    assert shown.place == "pay.example/kirim/verify"
     assert qr_texts(Image.open(io.BytesIO(render_receipt(shown)))) == [shown.verify_url]
-    caption = receipt.format_caption(ENGLISH, ORDER, a_receipt(), WITH_PAGES)
-    assert shown.verify_url in caption
-    assert "K7QM-2XPA-9RTW" in caption
+    (check, *_), *_ = screens.build_keyboard(ENGLISH, ORDER, WITH_PAGES.to_page(a_receipt().code))
+    assert (check.label, check.url) == (label("orders.button.check"), shown.verify_url)
 
 
 def test_without_the_bots_name_there_is_no_link_to_send_anybody_to() -> None:
     assert facts(links=ReceiptLinks("")).verify_url is None
-    assert facts(links=ReceiptLinks("")).code_hint == label("orders.receipt.hint", bot="Kirim")
+    assert facts(links=ReceiptLinks("")).place == "/verify → Kirim"
 
 
 @pytest.mark.parametrize("name", some(HOSTILE_NAMES))
@@ -146,36 +158,84 @@ def test_a_receipt_can_be_drawn_whatever_the_bank_and_the_holder_are_called(name
 def test_neither_number_nor_name_nor_invoice_can_be_read_from_what_is_forwarded_or_told(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     shown = facts(locale=locale)
-    words_shown = (*shown.rows, shown.subtitle, receipt.format_caption(t, ORDER, a_receipt(), LINKS))
-    everything = f"{words_shown} {verify.show_genuine(t, ORDER, JAKARTA).text}"
+    words_shown = (*shown.rows, shown.recipient, format_sent(t, ORDER))
+    everything = f"{words_shown} {screens.show_genuine(t, ORDER, JAKARTA).text}"
     for secret in ("567890", "Budi", "Santoso", "lnbcrt", "cm1", "1001", "0123456789"):
         assert secret not in everything
 
 
 def test_a_stranger_is_told_exactly_what_stands_on_the_receipt() -> None:
-    told = ScreenCase("true", verify.show_genuine(ENGLISH, ORDER, JAKARTA)).text.split("\n\n")
-    shown = facts()
+    told = ScreenCase("true", screens.show_genuine(ENGLISH, ORDER, JAKARTA)).text.split("\n\n")
+    rows = screens.format_rows(ENGLISH, ORDER, JAKARTA)
     assert told[0] == text("orders.verify.true", amount="Rp500,000")
-    assert told[1].split("\n") == [text("orders.verify.fact", label=name, value=value) for name, value in shown.rows]
-    assert told[2:] == [text("orders.verify.compare"), shown.explanation]
-    assert len(told) == 4
+    assert told[1].split("\n") == [text("orders.verify.fact", label=name, value=value) for name, value in rows]
+    assert told[2:] == [text("orders.verify.compare"), screens.format_meaning(ENGLISH, ORDER)]
+    assert {value for _, value in facts().rows} <= {value for _, value in rows}
 
 
 def test_answers_have_no_buttons_of_their_own() -> None:
     answers = (
-        verify.show_genuine(ENGLISH, ORDER, JAKARTA),
-        verify.show_unknown(ENGLISH),
-        verify.explain_in_group(ENGLISH, BOT),
+        screens.show_genuine(ENGLISH, ORDER, JAKARTA),
+        screens.show_unknown(ENGLISH),
+        screens.explain_in_group(ENGLISH, BOT),
     )
     assert all(answer.keyboard == () for answer in answers)
 
 
 def test_a_false_code_is_not_repeated() -> None:
-    assert ScreenCase("false", verify.show_unknown(INDONESIAN)).text == text("orders.verify.false", "id")
+    assert ScreenCase("false", screens.show_unknown(INDONESIAN)).text == text("orders.verify.false", "id")
 
 
-def test_the_receipt_offers_the_same_again_once() -> None:
-    buttons = [(button.label, button.data) for row in receipt.build_keyboard(ENGLISH, ORDER) for button in row]
+def test_the_receipt_offers_a_message_to_the_recipient_a_reminder_and_a_new_transfer() -> None:
+    buttons = [(button.label, button.data) for row in screens.build_keyboard(ENGLISH, ORDER) for button in row]
     assert buttons == [
-        (label("orders.button.resend"), "o:ABC2345:resend"),
+        (label("orders.button.tell"), "o:ABC2345:tell"),
+        (label("orders.button.remind"), "o:ABC2345:remind"),
+        (label("orders.button.new"), "new"),
     ]
+
+
+def test_the_payer_of_a_link_is_offered_no_message_to_the_asker() -> None:
+    (row,) = screens.build_keyboard(ENGLISH, replace(ORDER, origin=LINK))
+    assert [button.data for button in row] == ["new"]
+
+
+def told(order: Order, locale: str = "id", links: ReceiptLinks = WITH_PAGES) -> tuple[str, str, list[str | None]]:
+    """Return the message to the recipient, the address of WhatsApp, and the data of the other buttons."""
+    shown = screens.show_message_to_recipient(ENGLISH, order, a_receipt().code, links, TRANSLATIONS.get(locale))
+    whatsapp, *others = [button for row in shown.keyboard for button in row]
+    assert whatsapp.label == label("orders.tell.whatsapp")
+    return ScreenCase("told", shown).text, whatsapp.url or "", [each.data for each in others]
+
+
+@pytest.mark.parametrize(
+    ("order", "locale", "number", "destination"),
+    [
+        (ORDER, "id", "", "BCA ••••7890"),
+        (as_sent(an_open_order(LISTED_GOPAY, number="081234567890")), "en", "6281234567890", "GoPay ••••7890"),
+    ],
+)
+def test_a_message_to_the_recipient_has_sum_bank_digits_and_check(
+    order: Order, locale: str, number: str, destination: str
+) -> None:
+    message, whatsapp, others = told(order, locale)
+    check = "https://pay.example/kirim/verify/K7QM2XPA9RTW"
+    amount = TRANSLATIONS.get(locale).rupiah(500_000)
+    assert message == text("orders.tell.text", locale, amount=amount, destination=destination, check=check)
+    address = urlsplit(whatsapp)
+    assert (address.netloc, address.path) == ("wa.me", f"/{number}")
+    assert parse_qs(address.query) == {"text": [message]}
+    assert order.number not in message
+    assert others == [f"tell:ABC2345:{other}" for other in LOCALES if other != locale]
+
+
+def test_without_web_pages_the_recipient_checks_it_in_the_chat_with_the_bot() -> None:
+    assert f"https://t.me/{BOT}?start=v_K7QM2XPA9RTW" in told(ORDER, links=LINKS)[0]
+
+
+@pytest.mark.parametrize("name", some(HOSTILE_NAMES))
+def test_a_message_to_the_recipient_can_be_sent_whatever_the_bank_is_called(name: str) -> None:
+    message, whatsapp, _ = told(replace(ORDER, method=PayoutMethod("x", name, "bank")))
+    assert parse_qs(urlsplit(whatsapp).query, strict_parsing=True) == {"text": [message]}
+    assert len(whatsapp) < 2_048
+    assert not set(message) & set("\u202e\u2066\u2067\u200f\x00")

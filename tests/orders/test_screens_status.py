@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from bot.checkout.screens import requote
+from bot.checkout import screens
 from bot.core.money import Amount
 from bot.core.zones import PRESUMED
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.screens import open_orders
+from bot.orders.screens.order_lists import show_open_orders, staff_status_key, status_emoji, status_key
 from bot.rates.model import estimate
 from bot.settlement.model import Quote
 from tests.orders.builders import ORDER_LINE, an_open_order, orders_in_each_state
@@ -23,11 +23,11 @@ STANDS = {
     "intended": "placing",
     "unknown": "checking",
     "unresolved": "unresolved",
-    "held": "held",
+    "held": "needs_confirmation",
     "offer over": "offer_over",
-    "IDLE": "created",
-    "ROUTE_SHOWN": "created",
-    "never heard of": "created",
+    "IDLE": "waiting",
+    "ROUTE_SHOWN": "waiting",
+    "never heard of": "waiting",
     "LN_INVOICE_PAID": "paid",
     "USDT_RECEIVED": "converting",
     "P2PM_ORDER_CONFIRMED": "sending",
@@ -46,20 +46,21 @@ STANDS = {
 @pytest.mark.parametrize(("moment", "state"), STANDS.items())
 def test_each_order_is_listed_with_where_it_stands(moment: str, state: str) -> None:
     order = dict(orders_in_each_state())[moment]
-    seen = ScreenCase("status", open_orders.screen(Reader(EN, PRESUMED, NOW), [order]))
+    reader = Reader(EN, PRESUMED, NOW)
+    seen = ScreenCase("status", show_open_orders(reader, [order]))
     assert seen.text == f"{text('orders.status.title')}\n\n{ORDER_LINE}\n{text(f'orders.status.{state}')}"
     assert [button.label for button in seen.buttons] == [
-        label("orders.status.open", reference="ABC2345"),
+        f"{status_emoji(order, NOW)} Rp500,000 → BCA ••••7890 · {reader.format_day(order.created_at)}",
         label("orders.button.history"),
         label("users.button.send"),
     ]
-    assert seen.buttons[0].data == "o:ABC2345:card"
+    assert seen.buttons[0].data == "o:ABC2345:status"
 
 
 @pytest.mark.parametrize("moment", ["held", "unresolved", "offer over", "IDLE", "failed paid"])
 def test_staff_never_read_that_they_have_to_answer_a_users_question(moment: str) -> None:
     order = dict(orders_in_each_state())[moment]
-    mine, theirs = (text(key(order, NOW)) for key in (open_orders.status_key, open_orders.staff_status_key))
+    mine, theirs = (text(key(order, NOW)) for key in (status_key, staff_status_key))
     assert (mine != theirs) is (moment in {"held", "unresolved"})
     assert "your" not in theirs
 
@@ -92,8 +93,8 @@ def test_staff_never_read_that_they_have_to_answer_a_users_question(moment: str)
 )
 def test_a_new_quote_says_what_changed_for_the_payer(given: Amount, rupiah_for_one: int, said: str) -> None:
     order = an_open_order(requested_amount=given)
-    worth = estimate(given, Quote(Decimal(rupiah_for_one), NOW))
-    assert ScreenCase("requote", Screen(requote.difference(EN, order, worth))).text == said
+    estimated = estimate(given, Quote(Decimal(rupiah_for_one), NOW))
+    assert ScreenCase("requote", Screen(screens.difference(EN, order, estimated))).text == said
 
 
 @pytest.mark.parametrize(
@@ -105,8 +106,8 @@ def test_a_new_quote_says_what_changed_for_the_payer(given: Amount, rupiah_for_o
 )
 def test_an_order_that_never_had_a_price_is_compared_with_its_review(never_shown: dict[str, Any]) -> None:
     order = replace(an_open_order(), **never_shown)
-    worth = estimate(order.requested_amount, Quote(Decimal(1_600_000_000), NOW))
-    said = ScreenCase("requote", Screen(requote.difference(EN, order, worth))).text
+    estimated = estimate(order.requested_amount, Quote(Decimal(1_600_000_000), NOW))
+    said = ScreenCase("requote", Screen(screens.difference(EN, order, estimated))).text
     assert said == text(
         "checkout.requote.costs_more", before="29,410 sats", after="31,250 sats", difference="1,840 sats"
     )

@@ -5,28 +5,31 @@ from datetime import timedelta
 
 import pytest
 
-from bot.checkout.screens import draft as draft_screens
-from bot.infra.telegram.ui.formatting import format_time
-from bot.infra.telegram.ui.reader import Reader
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.screens import order_messages, status_message
-from bot.settlement.steps import OrderStep
+from bot.checkout import screens
+from bot.infra.i18n import LOCALES
+from bot.infra.telegram.ui.reader import Reader, format_time
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.notifications import OrderNotification
+from bot.orders.screens import order_messages
+from bot.orders.screens.order_lists import UNPAID_SHOWN, show_unpaid
+from bot.settlement.model import OrderStep
 from tests.checkout.builders import a_draft_at_review
-from tests.orders.builders import ORDER_LINE, orders_in_each_state
+from tests.orders.builders import ORDER_LINE, a_deposit_order, orders_in_each_state
 from tests.screens import JAKARTA, NOW, ScreenCase
 from tests.texts import TRANSLATIONS, says, starts, text
 
 MOMENTS = dict(orders_in_each_state())
 KEYS = {
-    OrderNotification.STUCK: "orders.notification.stuck",
+    OrderNotification.OVERDUE: "orders.notification.overdue",
     OrderNotification.FAILED: "orders.notification.failed_paid",
 }
 TROUBLE = (
-    (OrderNotification.STUCK, "stuck"),
+    (OrderNotification.OVERDUE, "overdue"),
     (OrderNotification.FAILED, "failed paid"),
     (OrderNotification.FAILED, "failed paid between two looks"),
 )
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+READER = Reader(EN, JAKARTA, NOW)
 
 
 def message_screen(
@@ -34,7 +37,9 @@ def message_screen(
 ) -> ScreenCase:
     t, order = TRANSLATIONS.get(locale), MOMENTS[moment]
     reader = Reader(t, JAKARTA, NOW)
-    return ScreenCase(moment, order_messages.screen(notice, reader, order, help_offered=offered, staff_notified=staff))
+    return ScreenCase(
+        moment, order_messages.show_notification(notice, reader, order, help_offered=offered, staff_notified=staff)
+    )
 
 
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
@@ -48,12 +53,15 @@ def test_it_says_that_the_money_came_in_how_much_and_when(
 
 
 def test_a_payment_of_another_day_says_which() -> None:
-    order = replace(MOMENTS["stuck"], paid_at=NOW - timedelta(days=2))
+    order = replace(MOMENTS["overdue"], paid_at=NOW - timedelta(days=2))
     reader = Reader(EN, JAKARTA, NOW)
     seen = ScreenCase(
-        "", order_messages.screen(OrderNotification.STUCK, reader, order, help_offered=True, staff_notified=True)
+        "",
+        order_messages.show_notification(
+            OrderNotification.OVERDUE, reader, order, help_offered=True, staff_notified=True
+        ),
     )
-    assert says(seen.text, "orders.notification.stuck", at="15 Aug 2026, 10:05 WIB")
+    assert says(seen.text, "orders.notification.overdue", at="15 Aug 2026, 10:05 WIB")
 
 
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
@@ -74,26 +82,65 @@ def test_what_comes_next_is_only_what_is_true(notice: OrderNotification, moment:
     assert alone.buttons == []
 
 
-def test_the_card_says_it_too_and_no_longer_once_the_order_has_ended() -> None:
-    stuck = MOMENTS["stuck"]
+def test_the_status_message_says_it_too_and_no_longer_once_the_order_has_ended() -> None:
+    overdue = MOMENTS["overdue"]
     assert says(
-        ScreenCase("", status_message.screen(Reader(EN, JAKARTA, NOW), stuck, help_offered=True)).text,
-        "orders.card.stuck",
+        ScreenCase("", order_messages.show_status(Reader(EN, JAKARTA, NOW), overdue, help_offered=True)).text,
+        "orders.status_message.overdue",
     )
-    done = replace(stuck, state="COMPLETED", step=OrderStep.SENT, ended_at=NOW)
+    done = replace(overdue, state="COMPLETED", step=OrderStep.SENT, ended_at=NOW)
     assert not says(
-        ScreenCase("", status_message.screen(Reader(EN, JAKARTA, NOW), done, help_offered=True)).text,
-        "orders.card.stuck",
+        ScreenCase("", order_messages.show_status(Reader(EN, JAKARTA, NOW), done, help_offered=True)).text,
+        "orders.status_message.overdue",
     )
 
 
 def test_a_limit_keeps_the_draft_with_its_ways_on() -> None:
     draft = a_draft_at_review()
-    seen = ScreenCase("", draft_screens.limit_reached(EN, draft, EN("orders.limits.open", count=5, again="14:05 WIB")))
+    reason = EN("orders.limits.hour", count=5, again="14:05 WIB")
+    seen = ScreenCase("", screens.limit_reached(READER, draft, reason, ()))
     assert seen.text.endswith(
-        f"{text('orders.limits.open', count=5, again='14:05 WIB')} {text('checkout.limits.kept')}"
+        f"{text('orders.limits.hour', count=5, again='14:05 WIB')} {text('checkout.limits.kept')}"
     )
     assert [str(button.data).split(":")[3] for button in seen.buttons] == ["show", "back", "cancel"]
+
+
+def test_too_many_unpaid_orders_are_listed_and_each_that_can_be_paid_can_be_paid_or_dropped() -> None:
+    payable, dropped = MOMENTS["IDLE"], replace(MOMENTS["IDLE"], expiry_notified=True)
+    unpaid = (payable, dropped, MOMENTS["held"], MOMENTS["unknown"])
+    seen = ScreenCase(
+        "", screens.limit_reached(READER, a_draft_at_review(), EN("orders.limits.open", count=4, again=""), unpaid)
+    )
+    until = READER.format_time(payable.offer_ends_at)
+    for status, at in (("waiting", until), ("expired", until), ("needs_confirmation", until), ("checking", None)):
+        end = READER.format_time(MOMENTS["unknown"].offer_ends_at) if at is None else at
+        assert f"{ORDER_LINE}\n{text(f'orders.status.{status}')} · until {end}" in seen.text
+    assert text("orders.limits.followed") in seen.text
+    assert [button.data for button in seen.buttons[:2]] == ["o:ABC2345:status", "o:ABC2345:unpaid"]
+    assert [button.label for button in seen.buttons[:2]] == ["Pay Rp500,000", "Drop Rp500,000"]
+    assert len(seen.buttons) == 5
+
+
+def test_a_list_of_unpaid_orders_fits_a_message_whatever_the_limit_is() -> None:
+    seen = ScreenCase("", show_unpaid(READER, [MOMENTS["IDLE"]] * 1000))
+    assert len(seen.text) < 4096
+    assert len(seen.buttons) == 2 * UNPAID_SHOWN
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_dropped_order_says_until_when_it_can_be_paid_and_when_its_place_is_free(locale: str) -> None:
+    reader = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW)
+    deposit = replace(a_deposit_order("cbbtc"), expiry_notified=True)
+    said = ScreenCase("", Screen(order_messages.explain_dropped(reader, deposit))).text
+    # An address without an expiry can be paid for a week, and counts for a day.
+    times = [reader.format_time(deposit.created_at + timedelta(days=days)) for days in (7, 1)]
+    assert said == text(
+        "orders.limits.dropped",
+        locale,
+        line=ORDER_LINE.replace(",", "." if locale == "id" else ","),
+        until=times[0],
+        free=times[1],
+    )
 
 
 def test_a_time_to_come_is_rounded_up_so_that_it_holds_what_it_promises() -> None:

@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from bot.infra.db.columns import blank_personal_columns
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.vault import Vault
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import orders
-from bot.orders.user_data import WITHOUT_RECIPIENT
-from bot.settlement.model import Deposit
 from tests.infra.keys import KEY, OLDER_KEY, VAULT
 from tests.infra.test_key_rotation import rotate_all
 from tests.orders.builders import an_order
 from tests.orders.payers import LINK, PAGE
+from tests.settlement.builders import a_deposit
 from tests.times import NOW
 
-SAFE = Deposit("base", 8453, "Base", "cbBTC", "0xcbB7", "0x52908400098527886E0F7030069857D2E4169EE7", 8)
+SAFE = a_deposit("cbbtc", channel="base", token_address="0xcbB7")
 CHANGES = {
     "method": """UPDATE orders SET method = replace(method, 'BANK BCA', 'BANK BRI')""",
     "bolt11": "UPDATE orders SET bolt11 = 'lnbc of a thief'",
@@ -146,7 +146,7 @@ async def test_each_saving_seals_what_is_there_from_then_on(store: Database) -> 
 async def test_a_forgotten_order_opens_without_a_seal_and_can_be_saved(store: Database) -> None:
     await keep(store, shown("R1"))
     async with store._writer.begin() as connection:
-        await connection.execute(orders.update().values(**WITHOUT_RECIPIENT))
+        await connection.execute(orders.update().values(**blank_personal_columns(orders)))
         assert (await connection.execute(text("SELECT payment_seal FROM orders"))).scalar_one() is None
     async with store.transaction() as tx:
         order = await OrderRepository(tx).get("R1")
@@ -159,7 +159,7 @@ async def test_a_forgotten_order_opens_without_a_seal_and_can_be_saved(store: Da
 async def test_a_forgotten_order_that_is_given_an_invoice_is_refused(store: Database) -> None:
     await keep(store, shown("R1"))
     async with store._writer.begin() as connection:
-        await connection.execute(orders.update().values(**WITHOUT_RECIPIENT))
+        await connection.execute(orders.update().values(**blank_personal_columns(orders)))
     await execute(store, "UPDATE orders SET bolt11 = 'lnbc of a thief'")
     async with store.reading() as tx:
         assert await OrderRepository(tx).get_if_readable("R1") is None

@@ -15,8 +15,7 @@ from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
-from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.repository import TicketRepository
+from bot.support.repository import TicketEntryRepository, TicketRepository
 from tests.checkout.builders import a_draft
 from tests.infra.builders import an_update
 from tests.infra.keys import KEY

@@ -3,10 +3,11 @@
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.notification_kinds import OrderNotification, OrderWarning
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Phase
-from bot.settlement.adapter import to_placed
-from bot.settlement.client import CreatedOrder
+from bot.orders.warnings import OrderWarning
+from bot.settlement.model import CreatedOrder
+from bot.settlement.reading import ServiceResponse, read
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.settlement.builders import SAFE_ADDRESS
 from tests.settlement.fake_settlement import FakeSettlement
@@ -43,5 +44,5 @@ async def test_a_deposit_whose_parts_contradict_each_other_is_withheld_and_staff
 def test_what_the_service_sends_as_uri_is_compared_whatever_it_is(sent: object, kept: str | None) -> None:
     answer = {"orderId": "o1", "bolt11": None, "satAmount": 25_000, "idrAmount": 425_000}
     deposit = {"channel": "cbbtc", "chainId": 8453, "tokenAddress": CONTRACT, "toAddress": SAFE_ADDRESS, "decimals": 8}
-    created = CreatedOrder.model_validate(answer | {"deposit": deposit | {"qrValue": sent}})
-    assert to_placed(created).deposit_uri == kept
+    created = read(CreatedOrder, ServiceResponse(200, answer | {"deposit": deposit | {"qrValue": sent}}))
+    assert created.deposit_uri == kept

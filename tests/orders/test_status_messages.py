@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from bot.core.money import Amount
-from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notification_kinds import OrderNotification, OrderWarning
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
+from bot.orders.warnings import OrderWarning
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import Deposit
+from tests.infra.builders import due_heads
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem, rules
 from tests.settlement.builders import SAFE_ADDRESS, a_deposit
 from tests.settlement.fake_settlement import FakeSettlement
@@ -126,9 +127,7 @@ async def test_the_complaint_names_figures_and_nobody(system: OrderSystem, servi
     service.answers.append({"bolt11": service.invoice(SATS + 1)})
     order = await system.place(holder="SARI DEWI")
     async with system.store.reading() as tx:
-        notification = next(
-            each for each in await OutboxRepository(tx).find_heads(system.clock.now()) if each.chat_id == OSCAR
-        )
+        notification = next(each for each in await due_heads(tx, system.clock.now()) if each.chat_id == OSCAR)
     said = str(notification.payload)
     assert f"{SATS + 1:,} sats, expected {SATS:,} sats" in said
     assert "WrongAmount" not in said
@@ -169,8 +168,8 @@ async def order_to_confirm(system: OrderSystem, service: FakeSettlement, **chang
 
 async def test_an_accepted_price_shows_the_invoice_once(system: OrderSystem, service: FakeSettlement) -> None:
     reference = await order_to_confirm(system, service)
-    assert await system.orders.accept_price(reference)
-    assert await system.orders.accept_price(reference) is None
+    assert await system.orders.accept(reference)
+    assert await system.orders.accept(reference) is None
     await system.deliver()
     assert system.sender.kinds() == [OrderNotification.PRICE_MOVED, OrderNotification.INVOICE]
     assert system.sender.payment_requests() == [service.records["svc-1"].bolt11]
@@ -178,7 +177,7 @@ async def test_an_accepted_price_shows_the_invoice_once(system: OrderSystem, ser
 
 async def test_an_accepted_order_is_followed_like_any_other(system: OrderSystem, service: FakeSettlement) -> None:
     reference = await order_to_confirm(system, service)
-    await system.orders.accept_price(reference)
+    await system.orders.accept(reference)
     service.becomes("svc-1", "LN_INVOICE_PAID")
     await system.poll()
     assert OrderNotification.PAID in system.sender.kinds()
@@ -189,7 +188,7 @@ async def test_a_payment_right_after_a_late_acceptance_is_seen_quickly(
 ) -> None:
     reference = await order_to_confirm(system, service, channel="btcb")
     system.clock.passes(hours=20)
-    await system.orders.accept_price(reference)
+    await system.orders.accept(reference)
     for _ in range(3):
         await system.poll()
     service.becomes("svc-1", "USDT_RECEIVED")
@@ -201,7 +200,7 @@ async def test_a_declined_price_never_shows_its_invoice(system: OrderSystem, ser
     reference = await order_to_confirm(system, service)
     assert await system.orders.drop(reference)
     assert not await system.orders.drop(reference)
-    assert await system.orders.accept_price(reference) is None
+    assert await system.orders.accept(reference) is None
     await system.poll()
     assert system.sender.payment_requests() == []
     assert (await system.order(reference)).phase is Phase.ABANDONED
@@ -212,8 +211,8 @@ async def test_a_price_is_not_accepted_once_its_invoice_has_run_out(
 ) -> None:
     reference = await order_to_confirm(system, service)
     system.clock.passes(hours=1)
-    assert await system.orders.accept_price(reference) is None
-    await system.observer.check_times()
+    assert await system.orders.accept(reference) is None
+    await system.tracker.check_deadlines()
     await system.deliver()
     assert (await system.order(reference)).phase is Phase.ABANDONED
     assert system.sender.kinds() == [OrderNotification.PRICE_MOVED]
@@ -226,11 +225,11 @@ async def test_an_offer_without_an_expiry_of_its_own_stands_for_a_day(
 ) -> None:
     reference = await order_to_confirm(system, service, channel="btcb")
     system.clock.passes(hours=23, minutes=59)
-    await system.observer.check_times()
+    await system.tracker.check_deadlines()
     assert (await system.order(reference)).phase is Phase.NEEDS_CONFIRMATION
     system.clock.passes(minutes=1)
-    assert await system.orders.accept_price(reference) is None
-    await system.observer.check_times()
+    assert await system.orders.accept(reference) is None
+    await system.tracker.check_deadlines()
     assert (await system.order(reference)).phase is Phase.ABANDONED
 
 

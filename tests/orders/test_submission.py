@@ -17,11 +17,13 @@ from bot.infra.db.fence import FENCE, LeaseLost
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order, Phase
 from bot.orders.placement.submission import ANSWER_SECONDS, SAVE_SECONDS
-from bot.settlement.model import MaySend, OrderRequest, Placed, Refused
+from bot.settlement.errors import Refused
+from bot.settlement.model import CreatedOrder, MaySend, OrderRequest
 from tests.e2e.launcher import launcher
 from tests.examples import kill_every
 from tests.orders.order_system import OrderSystem, place_unresolved
 from tests.orders.stepped_loop import SteppedLoop
+from tests.settlement.builders import at_any_time
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 from tests.settlement.raw_server import Request, raw_server
 from tests.waiting import TIMEOUT_SECONDS, until
@@ -37,19 +39,19 @@ class SlowToConnect(FakeSettlement):
         super().__init__(clock)
         self.happens, self.turns = happens, turns
 
-    async def place(self, request: OrderRequest, may_send: MaySend) -> Placed:
+    async def place(self, request: OrderRequest, may_send: MaySend = at_any_time) -> CreatedOrder:
         for _ in range(self.turns):
             await asyncio.sleep(0)
         self.happens()
-        placed = await super().place(request, may_send)
+        created = await super().place(request, may_send)
         for _ in range(self.turns):
             await asyncio.sleep(0)
-        return placed
+        return created
 
-    async def newest(self, limit: int = 100) -> Any:
+    async def newest(self, limit: int = 100, *, retry: bool = False) -> Any:
         for _ in range(self.turns):
             await asyncio.sleep(0)
-        return await super().newest(limit)
+        return await super().newest(limit, retry=retry)
 
 
 @pytest.fixture
@@ -220,7 +222,7 @@ def test_an_answer_that_has_arrived_is_saved_wherever_the_process_was_cancelled(
 
 def test_a_refusal_that_has_arrived_is_saved_too(turns: Turns) -> None:
     def refuse() -> None:
-        turns.service.places.append(Refused("no such account"))
+        turns.service.places.append(Refused(reason="no such account"))
 
     turns.service.happens = refuse
 

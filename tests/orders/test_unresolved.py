@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import replace
 
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, Phase
 from bot.orders.repository import OrderRepository
 from tests.orders.order_system import EMMA, OrderSystem, place_unresolved, rules, seconds
@@ -93,7 +93,7 @@ async def test_a_second_lost_attempt_does_not_take_the_first_ones_order(
 async def test_a_request_that_another_process_may_still_have_under_way_is_not_asked_about(
     file: str, service: FakeSettlement
 ) -> None:
-    hasty = rules(reconcile_for=seconds(1))
+    hasty = rules(ask_lost_after=seconds(1))
     posting, watching = OrderSystem(file, service, rules=hasty), OrderSystem(file, service, rules=hasty)
     service.gate, service.listed = asyncio.Event(), False
     order = await posting.begin()

@@ -11,9 +11,9 @@ from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.orders.limits import Limits
 from bot.orders.order import Phase
-from bot.settlement.model import OrderReport
 from tests.harness.databases import on_postgresql
 from tests.orders.order_system import EMMA, RULES, SARI, OrderSystem, place_unresolved, rules
+from tests.settlement.builders import a_report
 from tests.settlement.fake_settlement import FakeSettlement
 
 
@@ -62,7 +62,7 @@ async def test_a_paid_order_frees_its_place_and_goes_on_counting_towards_the_day
 ) -> None:
     system = with_limits(file, service, open_orders=1, idr_per_day=400_000)
     order = await system.place()
-    await system.apply_report(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
+    await system.apply_report(order.reference, a_report(service_id="svc-1", state="COMPLETED"))
     rejection = await refused(system)
     assert (rejection.key, rejection.arguments["remaining"]) == ("orders.amount.day_remaining", 150_000)
     await system.place(amount=Amount("IDR", 150_000))
@@ -80,7 +80,7 @@ async def test_a_deposit_counts_towards_the_day_while_it_can_be_paid_and_a_day_f
     assert (order.expires_at, order.idr) == (None, 250_002)
     system.clock.passes(hours=71)
     if is_paid:
-        await system.apply_report(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
+        await system.apply_report(order.reference, a_report(service_id="svc-1", state="COMPLETED"))
     system.clock.passes(hours=1)
     rejection = await refused(system)
     assert (rejection.key, rejection.arguments["remaining"]) == ("orders.amount.day_remaining", 150_000)
@@ -109,7 +109,7 @@ async def test_an_order_that_the_service_turned_away_holds_no_place_but_was_an_a
     service.places.append("never_reached")
     assert (await system.place()).phase is Phase.REFUSED
     order = await system.place()
-    await system.apply_report(order.reference, OrderReport(service_id="svc-1", state="FAILED"))
+    await system.apply_report(order.reference, a_report(service_id="svc-1", state="FAILED"))
     assert (await refused(system)).key == "orders.limits.hour"
     await system.close()
 
@@ -145,7 +145,7 @@ async def test_a_moved_price_can_be_accepted_at_the_limit_for_its_order_holds_th
     service.locked_rate = service.rate * 9 / 10
     held = await system.place()
     assert held.phase is Phase.NEEDS_CONFIRMATION
-    assert await system.orders.accept_price(held.reference) is not None
+    assert await system.orders.accept(held.reference) is not None
     await system.close()
 
 

@@ -6,22 +6,19 @@ from typing import Any, cast
 import pytest
 
 from bot.infra.db.database import Database
-from bot.infra.feature import Features
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
-from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome
-from bot.infra.telegram.outcomes import to_outcome
+from bot.infra.telegram.outcomes import SlowDown, Unanswered, Unsent, to_outcome
 from bot.infra.telegram.ui.screen import Keyboard
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notification_queue import order_notifications
-from bot.orders.notifications.rendering import OrderMessages
+from bot.orders.messages import OrderMessages, order_notifications
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.users.readers import RenderContext, RenderContexts
 from tests.infra.builders import an_infra, as_stored
-from tests.orders.builders import INVOICE, a_deposit_order, an_open_order
+from tests.orders.builders import INVOICE, a_deposit_order, an_open_order, no_ticket
 from tests.screens import NOW
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import label
@@ -72,7 +69,9 @@ async def send_notification(
 
 def messages_of(public_url: str = "https://pay.example") -> OrderMessages:
     contacts = SupportContacts(StaffChat(0, frozenset()))
-    return OrderMessages(features=Features(), contacts=contacts, receipts=cast("Any", None), public_url=public_url)
+    return OrderMessages(
+        describe_ticket=no_ticket, contacts=contacts, receipts=cast("Any", None), public_url=public_url
+    )
 
 
 def renderers_of(store: Database, telegram: object, messages: OrderMessages) -> Renderers[RenderContext]:
@@ -214,7 +213,7 @@ async def test_after_an_outage_an_invoice_still_has_its_picture(sqlite_store: Da
 async def test_attempts_that_sent_nothing_are_not_counted_without_end(
     sqlite_store: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.orders.notifications.rendering.MAX_UNSENT_COUNTED", 3)
+    monkeypatch.setattr("bot.orders.messages.MAX_UNSENT_COUNTED", 3)
     messages = messages_of()
     sender = renderers_of(sqlite_store, ScriptedTelegram(*[to_outcome(SlowDown(7))] * 5, Delivered(1)), messages)
     order = an_open_order(page_token=TOKEN)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.orders.receipts.wrong_codes import Allowance, Refills, TooManyWrongCodes, WrongCodeLimits
+from bot.orders.receipts.codes import Allowance, Refills, TooManyWrongCodes, WrongCodeLimits
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -8,15 +8,16 @@ from typing import Any, Final
 
 from bot.checkout.draft import OrderDraft, RequestTerms, Step
 from bot.core.money import Amount
-from bot.orders.repository import LinkTally
+from bot.orders.repository import LinkTally, PaymentOfLink
+from bot.payment_requests import screens
 from bot.payment_requests.model import MAX_NOTE_LENGTH, ClosedBy, PaymentRequest, ReportedRequest, RequestStatus
 from bot.payment_requests.paying import screens as paying
 from bot.payment_requests.paying.notifications import LinkNotification
-from bot.payment_requests.screens import ask, card, reports, requests
 from bot.rates.model import estimate
+from bot.recipients.formatting import format_method
 from bot.recipients.holders import MAX_HOLDER_LENGTH
-from bot.recipients.matching import mask_number
-from bot.settlement.model import Quote
+from bot.recipients.numbers import mask_number
+from bot.settlement.model import COMPLETED, FAILED, Quote
 from tests.checkout.builders import a_draft_at_review
 from tests.payment_requests.builders import a_request
 from tests.screens import NOW, Outside
@@ -57,32 +58,44 @@ def some_asking(outside: Outside) -> Iterator[OrderDraft]:
 
 SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     LinkTally: lambda _: (LinkTally(), LinkTally(sent=3, sent_idr=450_000, in_progress=1, failed=2)),
-    (requests.show_list, "tallies"): lambda _: ({a_request().id: LinkTally(sent=1, sent_idr=10**12)},),
-    (requests.show_missed, "tallies"): lambda _: ({a_request().id: LinkTally(2, 10**12, in_progress=1, failed=2)},),
+    (screens.show_list, "tallies"): lambda _: ({a_request().id: LinkTally(sent=1, sent_idr=10**12)},),
+    (screens.show_list, "payments"): lambda _: (
+        (),
+        [
+            PaymentOfLink(a_request().id, 10**12, NOW - timedelta(days=days), state)
+            for days, state in enumerate((COMPLETED, "CONVERTING", FAILED))
+        ],
+    ),
+    (screens.show_shared, "bot"): lambda _: ("kirim_bot",),
+    (screens.show_inline_request, "bot"): lambda _: ("kirim_bot",),
+    (screens.show_missed, "tallies"): lambda _: ({a_request().id: LinkTally(2, 10**12, in_progress=1, failed=2)},),
     PaymentRequest: some_requests,
     ReportedRequest: some_reported,
-    (reports.show_reported, "reports"): lambda _: ({"other": 12}, {"paid_scam": 1, "not_for_me": 2, "scam": 100}),
-    (reports.ask_close, "request_id"): lambda _: ("0123456789abcdef",),
-    (reports.ask_close_all, "request_id"): lambda _: ("0123456789abcdef",),
-    (ask.show_review, "draft"): some_asking,
-    (ask.show_changes, "draft"): some_asking,
+    (screens.show_reported, "reports"): lambda _: ({"other": 12}, {"paid_scam": 1, "not_for_me": 2, "scam": 100}),
+    (screens.ask_close_reported, "request_id"): lambda _: ("0123456789abcdef",),
+    (screens.ask_close_all, "request_id"): lambda _: ("0123456789abcdef",),
+    (screens.show_review, "draft"): some_asking,
     # Nothing is lost of a draft without answers, so nobody is asked.
-    (ask.ask_to_replace, "draft"): some_asking,
-    (ask.ask_note, "draft"): some_asking,
-    (ask.ask_uses, "draft"): some_asking,
-    (ask.ask_end, "draft"): some_asking,
-    (card.show_card, "bot"): lambda _: ("kirim_bot",),
-    (requests.show_request, "bot"): lambda _: ("kirim_bot",),
-    (paying.show_rejection, "why"): lambda outside: (outside.t("orders.limits.links"),),
-    (paying.ask_amount, "prices"): lambda _: ({}, PRICES),
+    (screens.ask_to_replace, "draft"): some_asking,
+    (screens.ask_note, "draft"): some_asking,
+    (screens.ask_uses, "draft"): some_asking,
+    (screens.ask_end, "draft"): some_asking,
+    (screens.show_card, "bot"): lambda _: ("kirim_bot",),
+    (screens.show_request, "bot"): lambda _: ("kirim_bot",),
+    (paying.show_rejection, "why"): lambda outside: (
+        outside.t("orders.limits.links"),
+        outside.t("payment_requests.pay.no_price"),
+        outside.t("payment_requests.pay.vanished", name=format_method(outside.method)),
+    ),
+    (paying.ask_amount, "choices"): lambda _: ({}, PRICES),
     (paying.show_reported, "said"): lambda outside: tuple(
         outside.t(f"payment_requests.{key}", most=5) for key in ("pay.reported", "report.own", "report.too_many")
     ),
     (paying.show_review, "review"): lambda _: ("0123456789ab",),
-    (paying.show_review, "worth"): lambda _: PRICES.values(),
+    (paying.show_review, "estimated"): lambda _: PRICES.values(),
     (paying.show_payment, "kind"): lambda _: LinkNotification,
 }
 
 MUST_SAY: Final[dict[object, Callable[..., tuple[str, ...]]]] = {
-    (ask.show_review, "draft"): lambda draft, _: (mask_number(draft.number),),
+    (screens.show_review, "draft"): lambda draft, _: (mask_number(draft.number),),
 }

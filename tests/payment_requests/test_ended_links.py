@@ -10,18 +10,14 @@ import pytest
 from sqlalchemy import text
 
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notification_queue import order_subject
-from bot.orders.order import EventNote, Order, OrderStatus, Phase
-from bot.orders.payer import payer_in_chat
+from bot.orders.messages import order_subject
+from bot.orders.notifications import OrderNotification
+from bot.orders.order import EventNote, Order, OrderStatus, Phase, payer_in_chat
 from bot.orders.repository import OrderRepository
-from bot.payment_requests.links import new_token
-from bot.payment_requests.model import PaymentRequest, RequestState
+from bot.payment_requests.model import PaymentRequest, PaymentRequestRules, RequestState, new_token
 from bot.payment_requests.paying.notifications import LinkNotification
 from bot.payment_requests.paying.service import NotPayable, PayService, check_link
-from bot.payment_requests.reports import ReportService
-from bot.payment_requests.rules import PaymentRequestRules
-from bot.payment_requests.service import PaymentRequestService
+from bot.payment_requests.service import PaymentRequestService, ReportService
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem
 from tests.payment_requests.test_paying import a_system, ask, connect, heard, pay, state_of
 from tests.payment_requests.test_reports import audited
@@ -139,7 +135,7 @@ async def test_an_accepted_price_of_a_link_that_is_over_shows_no_invoice(
     system.service.locked_rate = None
     assert order.phase is Phase.NEEDS_CONFIRMATION
     later = await after(end, system, request)
-    accepted = await later.orders.accept_price(order.reference)
+    accepted = await later.orders.accept(order.reference)
     assert accepted is not None
     await shows_only(later, order, told)
 
@@ -226,7 +222,7 @@ async def test_the_invoices_of_a_link_that_operators_close_are_removed_and_payer
     system.sender.sent.clear()
     for _ in range(2):
         await reports_of(system).close(OSCAR, request.id, is_all=closes_all)
-    removed = [OrderNotification.TAKE_DOWN, OrderNotification.WITHDRAWN]
+    removed = [OrderNotification.REMOVE_INVOICE, OrderNotification.WITHDRAWN]
     assert await heard(system, EMMA) == removed
     assert await heard(system, OTHER_PAYER) == (removed if closes_all else [])
     left = await system.order(order.reference)
@@ -288,7 +284,7 @@ async def test_the_removal_comes_after_an_invoice_that_is_being_sent(system: Ord
     async with system.store.reading() as tx:
         rows = await OutboxRepository(tx).find_by_subject(order_subject(order))
     assert len({row.queue for row in rows}) == 1
-    assert await heard(system, EMMA) == [OrderNotification.TAKE_DOWN, OrderNotification.WITHDRAWN]
+    assert await heard(system, EMMA) == [OrderNotification.REMOVE_INVOICE, OrderNotification.WITHDRAWN]
 
 
 async def test_a_link_is_closed_without_its_key_and_by_the_payment_too(

@@ -10,16 +10,12 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from bot.infra.feature import Feature
-from bot.orders.order import Order, Phase
-from bot.orders.payer import payer_in_chat
+from bot.orders.order import Order, Phase, payer_in_chat
 from bot.orders.repository import OrderRepository
-from bot.payment_requests.links import new_token
-from bot.payment_requests.model import ClosedBy, PaymentRequest, RequestState
+from bot.payment_requests.model import ClosedBy, PaymentRequest, PaymentRequestRules, RequestState, new_token
 from bot.payment_requests.paying.notifications import LinkListener
-from bot.payment_requests.reports import ReportService
 from bot.payment_requests.repository import PaymentRequestRepository
-from bot.payment_requests.rules import PaymentRequestRules
+from bot.payment_requests.service import ReportService
 from bot.payment_requests.user_data import PaidOrders
 from bot.users.model import User
 from bot.users.privacy import PrivacyService
@@ -29,7 +25,7 @@ from tests.infra.builders import an_infra
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem
 from tests.payment_requests.test_paying import a_system, ask, connect, pay, state_of
 from tests.settlement.fake_settlement import FakeSettlement
-from tests.users.stored_data import FEATURES
+from tests.users.stored_data import USER_DATA
 from tests.waiting import until
 
 pytestmark = on_postgresql
@@ -62,7 +58,7 @@ async def paying(system: OrderSystem, request: PaymentRequest) -> tuple[Order, P
     """Let Emma pay. Return her order, and the transaction that has saved the payment and isn't committed yet."""
     order = await pay(system, connect(system), payer_in_chat(EMMA), request)
     paused = PausedListener()
-    system.infra.features.connect([Feature(name="payment_requests", order_listeners=(paused, LinkListener()))])
+    system.orders.reports._listeners = (paused, LinkListener())
     system.service.becomes(order.service_id or "", "LN_INVOICE_PAID")
     task = asyncio.create_task(system.poll())
     await paused.has_saved.wait()
@@ -70,7 +66,7 @@ async def paying(system: OrderSystem, request: PaymentRequest) -> tuple[Order, P
 
 
 def privacy_of(system: OrderSystem) -> PrivacyService:
-    return PrivacyService(an_infra(system.store, system.clock, features=FEATURES), 30)
+    return PrivacyService(an_infra(system.store, system.clock), USER_DATA, 30)
 
 
 async def until_one_waits(system: OrderSystem) -> None:

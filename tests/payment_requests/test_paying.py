@@ -12,24 +12,22 @@ from sqlalchemy import text
 from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.infra.db.database import Database
-from bot.infra.feature import Feature
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.limits import Limits, LinkLimits, TooManyFromLinks
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notification_queue import order_subject
-from bot.orders.notifications.warnings import ALARM_SUBJECTS
-from bot.orders.order import Order, Phase
-from bot.orders.payer import Payer, payer_in_chat, payer_on_page
+from bot.orders.messages import order_subject
+from bot.orders.notifications import OrderNotification
+from bot.orders.order import Order, Payer, Phase, payer_in_chat, payer_on_page
 from bot.orders.repository import OrderRepository
 from bot.payment_requests.model import ClosedBy, PaymentRequest, RequestState, RequestStatus
 from bot.payment_requests.paying.notifications import LinkListener, LinkNotification
 from bot.payment_requests.paying.service import Confirmation, NotPayable, PayService, check_link
 from bot.payment_requests.repository import PaymentRequestRepository
-from bot.support.tickets.order_tickets import OrderTicketListener
-from bot.support.tickets.repository import TicketRepository
+from bot.support.repository import TicketRepository
+from bot.support.service import OrderTicketListener
 from tests.orders.order_system import EMMA, RULES, SARI, OrderSystem, RecordingSender
 from tests.payment_requests.builders import a_request
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
+from tests.times import DAY, NOW
 
 RINA = 3001
 LINK_RULES = replace(RULES, check_link=partial(check_link, is_on=True))
@@ -38,13 +36,7 @@ REVIEWS = iter(f"{n:012x}" for n in range(10**6))
 
 def connect(system: OrderSystem) -> PayService:
     """Let the askers of links hear of payments, and support of failures. Return what places orders from links."""
-    system.infra.features.connect(
-        [
-            Feature(name="orders", alarm_subjects=ALARM_SUBJECTS),
-            Feature(name="payment_requests", order_listeners=(LinkListener(),)),
-            Feature(name="support", order_listeners=(OrderTicketListener(system.staff_chat),)),
-        ]
-    )
+    system.orders.reports._listeners = (LinkListener(), OrderTicketListener(system.staff_chat))
     return PayService(system.infra, system.orders)
 
 
@@ -161,8 +153,8 @@ async def test_an_unpaid_or_late_order_is_none_of_the_askers_business(
     await system.poll()
     system.clock.passes(minutes=31)
     await system.poller.tick()
-    await system.observer.check_times()
-    assert OrderNotification.STUCK in await heard(system, EMMA)
+    await system.tracker.check_deadlines()
+    assert OrderNotification.OVERDUE in await heard(system, EMMA)
     assert await heard(system, SARI) == [LinkNotification.PAID]
 
 
@@ -341,7 +333,7 @@ async def test_a_request_that_cannot_be_read_holds_up_no_payer(
 
 async def placed_of(store: Database, payer: Payer) -> Sequence[Order]:
     async with store.reading() as tx:
-        return await OrderRepository(tx).of_payer(payer)
+        return await OrderRepository(tx).placed_after(payer, NOW - DAY)
 
 
 async def test_closing_and_paying_in_one_moment_leaves_no_order_behind_a_closed_link(

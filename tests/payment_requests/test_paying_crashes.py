@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from bot.infra.db.database import Database
-from bot.orders.payer import payer_in_chat
+from bot.orders.order import payer_in_chat
 from bot.payment_requests.model import RequestState
 from bot.payment_requests.paying.notifications import LinkNotification
 from bot.payment_requests.paying.service import Confirmation, NotPayable, PayService

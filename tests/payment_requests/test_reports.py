@@ -7,17 +7,14 @@ from sqlalchemy import select
 
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
-from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.outbox.tables import outbox
 from bot.orders.order import Phase
-from bot.payment_requests.links import new_token
-from bot.payment_requests.model import ClosedBy, PaymentRequest
+from bot.payment_requests.model import ClosedBy, PaymentRequest, PaymentRequestRules, new_token
 from bot.payment_requests.notifications import PaymentRequestNotification
-from bot.payment_requests.reports import ReportService
-from bot.payment_requests.repository import PaymentRequestRepository
-from bot.payment_requests.rules import PaymentRequestRules
+from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
+from bot.payment_requests.service import ReportService
 from bot.staff.repository import AuditRepository
-from tests.infra.builders import an_infra
+from tests.infra.builders import an_infra, due_heads
 from tests.orders.builders import an_order, insert_orders
 from tests.payment_requests.builders import a_request
 from tests.settlement.fake_settlement import MovedClock
@@ -64,7 +61,7 @@ async def told(store: Database, operator_id: int) -> list[object]:
 async def queued(store: Database) -> list[tuple[int, str]]:
     """Return for whom which notifications wait."""
     async with store.reading() as tx:
-        found = await OutboxRepository(tx).find_heads(MovedClock().now())
+        found = await due_heads(tx, MovedClock().now())
     return sorted((each.chat_id, each.kind) for each in found)
 
 
@@ -91,6 +88,24 @@ async def test_operators_hear_of_the_first_report_and_a_second_tap_adds_none(
     assert await queued(store) == [(each, PaymentRequestNotification.REPORTED) for each in (OSCAR, OLGA)]
     (listed,) = await reports.list_reported()
     assert (listed.request.id, listed.reports) == (a_request().id, 2)
+
+
+async def test_the_status_counts_what_was_reported_until_an_operator_has_looked(
+    store: Database, reports: ReportService
+) -> None:
+    async def count() -> int:
+        async with store.reading() as tx:
+            return await ReportRepository(tx).count_unseen_requests()
+
+    for payer in (EMMA, EMMA + 7):
+        await reports.report(payer, a_request().id, "scam")
+    assert await count() == 1
+    await reports.look(OSCAR, a_request().id)
+    assert await count() == 0
+    await reports.report(EMMA + 8, a_request().id, "scam")
+    assert await count() == 1
+    await reports.close(OSCAR, a_request().id)
+    assert await count() == 0
 
 
 async def test_nobody_reports_their_own_request(store: Database, reports: ReportService) -> None:

@@ -8,18 +8,27 @@ from sqlalchemy import select
 
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
+from bot.infra.db.user_rows import count_rows, prune_rows
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.payment_requests import user_data
-from bot.payment_requests.links import hash_token, make_link, new_token, read_token
-from bot.payment_requests.model import ClosedBy, PaymentRequest, RequestState, RequestStatus
+from bot.payment_requests.model import (
+    ClosedBy,
+    PaymentRequest,
+    RequestState,
+    RequestStatus,
+    hash_token,
+    make_link,
+    new_token,
+    read_token,
+)
 from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
 from bot.payment_requests.tables import payment_requests
-from bot.users.user_data import count_rows
 from tests.orders.builders import an_order
 from tests.payment_requests.builders import TOKEN, a_report, a_request
 from tests.times import DAY, NOW, SECOND
 from tests.users.builders import EMMA, SARI
+from tests.users.stored_data import delete_user
 
 LATER = NOW + DAY
 
@@ -114,7 +123,7 @@ async def test_requests_that_cannot_be_read_are_closed_counted_and_deleted(store
         assert await requests.user_of(a_request().id) == SARI
         assert await requests.close(a_request().id, ClosedBy.PAYMENT, LATER)
         assert await requests.close_all(SARI, ClosedBy.OPERATOR, LATER) == 1
-        await user_data.delete_user(tx, SARI, LATER)
+        await delete_user(tx, SARI)
         assert await count_rows(tx, payment_requests, SARI) == 0
 
 
@@ -197,10 +206,10 @@ async def test_a_request_goes_with_its_reports_when_it_was_not_used_for_long(sto
     await save(store, a_request(), a_request("f" * 16, token=new_token(), used_at=LATER))
     async with store.transaction() as tx:
         await ReportRepository(tx).add(a_report())
-        assert await PaymentRequestRepository(tx).delete_unused(NOW + SECOND, 10) == 1
+        assert await prune_rows(payment_requests.c.used_at, tx, NOW + DAY + SECOND, DAY, 10) == 1
         assert await ReportRepository(tx).count(a_request().id) == {}
         await PaymentRequestRepository(tx).record_use("f" * 16, LATER + DAY)
-        assert await PaymentRequestRepository(tx).delete_unused(LATER + SECOND, 10) == 0
+        assert await prune_rows(payment_requests.c.used_at, tx, LATER + DAY + SECOND, DAY, 10) == 0
     assert (await read(store, "f" * 16)).used_at == LATER + DAY
 
 
@@ -250,7 +259,7 @@ async def test_a_deleted_askers_number_is_in_no_order_of_their_links(store: Data
     await save(store, a_request())
     async with store.transaction() as tx:
         await OrderRepository(tx).add(an_order("R234567", user_id=EMMA, origin=a_request().id, phase=Phase.OPEN))
-        await user_data.delete_user(tx, SARI, LATER)
+        await delete_user(tx, SARI)
         order = await OrderRepository(tx).get("R234567")
         assert order is not None
         assert (order.number, order.holder) == ("", None)

@@ -6,13 +6,16 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from bot.payments import bech32, secp256k1
-from bot.payments.amount import CURRENCIES, MAX_MSAT, MSAT_PER_UNIT, PICO_PER_MSAT
-from bot.payments.bolt11_read import TIMESTAMP_GROUPS
-from bot.payments.invoice import (
+from bot.payments.bolt11 import (
     BASIC_MPP,
+    CURRENCIES,
     DEFAULT_MIN_FINAL_CLTV,
     MAX_EXPIRY,
+    MAX_MSAT,
+    MSAT_PER_UNIT,
     PAYMENT_SECRET,
+    PICO_PER_MSAT,
+    TIMESTAMP_GROUPS,
     VAR_ONION,
     RouteHop,
 )

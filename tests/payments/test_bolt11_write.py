@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.payments import bech32, bolt11
-from bot.payments.amount import MAX_MSAT
+from bot.payments.bolt11 import MAX_MSAT
 from tests.payments import bolt11_write
 from tests.payments.payee_keys import public_key
 

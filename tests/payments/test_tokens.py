@@ -5,11 +5,12 @@ import re
 import pytest
 
 from bot.infra.i18n import LOCALES, read_catalogue
-from bot.mcp_server.formats import join_words
-from bot.operations.screens.platform import NAMES
+from bot.mcp_server.answers import join_words
+from bot.operations.screens import NAMES
 from bot.payments.erc681 import add_checksum
 from bot.payments.tokens import CHAIN_NAMES, CODES, LIGHTNING, TOKENS, Token, name_key
-from bot.settlement.client.wire import DepositRails
+from bot.settlement.model import DepositRails
+from bot.settlement.reading import ServiceResponse, read
 from tests.architecture.documents import DOCUMENTS, ROOT
 
 ON_CHAIN = {
@@ -61,9 +62,8 @@ def test_operators_see_every_rail_by_name() -> None:
 def test_rails_are_read_under_the_services_own_keys() -> None:
     rail = {"chainId": 1, "safeAddress": "0xS", "token": "T", "contractAddress": "0xT", "decimals": 8}
     rails = {token.rail: {**rail, "depositChannel": code} for code, token in TOKENS.items()}
-    read = DepositRails.model_validate({"configured": True, **rails}).tokens
-    assert {code: each and each.deposit_channel for code, each in read.items()} == {code: code for code in TOKENS}
-    assert set(DepositRails.model_validate({"configured": False}).tokens.values()) == {None}
+    assert read(DepositRails, ServiceResponse(200, {"configured": True, **rails})).channels == set(TOKENS)
+    assert read(DepositRails, ServiceResponse(200, {"configured": False, **rails})).channels == set()
 
 
 @pytest.mark.parametrize(

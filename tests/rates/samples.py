@@ -7,10 +7,20 @@ from decimal import Decimal
 from typing import Final
 
 from bot.core.money import Amount
-from bot.rates.history import Chart, ChartPeriod, make_history, to_points
-from bot.rates.model import Estimate, RateAlert, RateUpdates, Subscription, estimate
-from bot.rates.screens import alert, notifications, rate
-from bot.rates.subscription_service import MAX_ALERTS
+from bot.home.screens import show_welcome
+from bot.rates import screens
+from bot.rates.model import (
+    Chart,
+    ChartPeriod,
+    Estimate,
+    RateAlert,
+    RateUpdates,
+    Subscription,
+    estimate,
+    make_history,
+    to_points,
+)
+from bot.rates.service import MAX_ALERTS
 from bot.settlement.model import Quote
 from tests.screens import NOW, Outside
 from tests.settlement.builders import QUOTE
@@ -23,6 +33,7 @@ ALERT: Final = RateAlert(
     created_at=NOW,
     expires_at=NOW + timedelta(days=30),
 )
+ASKED: Final = (Amount("IDR", 10**6), Amount("IDR", 10**9))
 SUBSCRIBED: Final = Subscription(user_id=1001, subscribed_at=NOW, daily_minute=450, quiet_from=1320, quiet_until=420)
 ALL_UPDATES: Final = (
     RateUpdates(),
@@ -46,17 +57,20 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     Chart: some_charts,
     Estimate: lambda _: (estimate(Amount("IDR", 500_000), QUOTE), estimate(Amount("SAT", 29_411), QUOTE)),
     RateUpdates: lambda _: ALL_UPDATES,
-    (alert.ask_frequency, "threshold"): lambda _: THRESHOLDS,
-    (notifications.show_price_alert, "threshold"): lambda _: THRESHOLDS,
+    (screens.show_prices, "amounts"): lambda _: (ASKED[:1], ASKED),
+    (screens.ask_frequency, "threshold"): lambda _: THRESHOLDS,
+    (screens.show_price_alert, "threshold"): lambda _: THRESHOLDS,
     (Decimal | None, "change"): lambda _: (None, Decimal("1.25"), Decimal("-0.5"), Decimal(0)),
 }
 
 MUST_SAY: Final[dict[object, Callable[..., tuple[str, ...]]]] = {
     Quote: lambda quote, t: (t.rate(quote.btc_idr),),
+    # It names the price of an example, and no rate.
+    (show_welcome, "quote"): lambda *_: (),
     # The question is about the user's own price.
-    (alert.ask_frequency, "quote"): lambda *_: (),
+    (screens.ask_frequency, "quote"): lambda *_: (),
     # An old rate isn't shown.
-    (rate.explain_stale_rate, "quote"): lambda *_: (),
-    (alert.ask_frequency, "threshold"): lambda threshold, t: (t.rate(threshold),),
-    (notifications.show_price_alert, "threshold"): lambda threshold, t: (t.rate(threshold),),
+    (screens.explain_stale_rate, "quote"): lambda *_: (),
+    (screens.ask_frequency, "threshold"): lambda threshold, t: (t.rate(threshold),),
+    (screens.show_price_alert, "threshold"): lambda threshold, t: (t.rate(threshold),),
 }

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.errors import Rejection
-from bot.rates.alerts import PERCENT_STEPS, is_sensible, read_threshold, shift_rate
+from bot.rates.model import PERCENT_STEPS, is_sensible, read_threshold, shift_rate
 
 RATE = Decimal("1700123456.78")
 

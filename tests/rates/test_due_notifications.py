@@ -8,23 +8,20 @@ from typing import Any
 import pytest
 
 from bot.infra.db.errors import StoreDown
-from bot.infra.feature import Feature, Features
 from bot.infra.outbox.model import Queue, Undeliverable
-from bot.infra.outbox.payload import unpack
-from bot.infra.outbox.repository import OutboxRepository
-from bot.rates import scheduler
+from bot.infra.outbox.repository import OutboxRepository, unpack
+from bot.rates import workers
 from bot.rates.model import AlertRequest, RateAlert
 from bot.rates.notifications import DailyQuote, RateNotification, price_alert
 from bot.rates.repository import QuoteRepository
-from bot.rates.scheduler import MAX_QUEUED, RateScheduler
-from bot.rates.subscription_service import MAX_ALERTS, SubscriptionService
-from bot.rates.workers import EVERY_SECONDS, SOON_SECONDS, SubscriptionWorker
+from bot.rates.service import MAX_ALERTS, SubscriptionService
+from bot.rates.workers import EVERY_SECONDS, MAX_QUEUED, SOON_SECONDS, RateScheduler, SubscriptionWorker
+from bot.settlement.errors import NoAnswer
 from bot.settlement.json_values import from_quote, to_quote
-from bot.settlement.model import Quote, ServiceDown
+from bot.settlement.model import Quote
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from bot.users.service import UserService
-from tests.infra.builders import a_notification
+from tests.infra.builders import a_notification, due_heads
 from tests.orders.order_system import EMMA, SARI, OrderSystem
 from tests.settlement.fake_settlement import BEGINNING, RATE
 
@@ -99,7 +96,7 @@ async def test_all_of_one_moment_read_the_same_numbers_and_how_they_moved(rates:
         await QuoteRepository(tx).add(Quote(RATE / 2, eight_oclock(0), source="s"))
     await rates.scheduler.queue_due()
     async with rates.system.sql.reading() as tx:
-        queued = await OutboxRepository(tx).find_heads(eight_oclock(1), queue=Queue.BULK)
+        queued = await due_heads(tx, eight_oclock(1), queue=Queue.BULK)
     assert [notification.chat_id for notification in queued] == [EMMA, SARI]
     assert queued[0].payload == queued[1].payload
     payload = unpack(RateNotification.DAILY_QUOTE, queued[0]).payload
@@ -119,7 +116,7 @@ async def test_what_is_hours_late_is_left_out_and_the_next_day_is_in_time(rates:
 async def test_without_a_rate_it_waits_and_comes_a_little_later(rates: RateSystem) -> None:
     await rates.add_subscriber()
     rates.set_time(eight_oclock(1))
-    rates.system.service.reads.append(ServiceDown())
+    rates.system.service.reads.append(NoAnswer())
     assert await rates.run_worker() == EVERY_SECONDS
     assert rates.count_sent(RateNotification.DAILY_QUOTE) == 0
     await rates.run_worker()
@@ -147,11 +144,11 @@ async def test_a_message_about_money_in_the_same_chat_does_not_wait_behind_it(ra
     rates.set_time(eight_oclock(1))
     await rates.scheduler.queue_due()
     async with rates.system.sql.transaction() as tx:
-        (daily,) = await OutboxRepository(tx).find_heads(eight_oclock(1), queue=Queue.BULK)
-        assert await OutboxRepository(tx).mark_sending(daily.id)
+        (daily,) = await due_heads(tx, eight_oclock(1), queue=Queue.BULK)
+        assert await OutboxRepository(tx).mark_sending([daily.id], eight_oclock(1))
         now = eight_oclock(1)
         await OutboxRepository(tx).add([a_notification(chat_id=EMMA, due_at=now, created_at=now)])
-        assert [notification.kind for notification in await OutboxRepository(tx).find_heads(now)] == ["paid"]
+        assert [notification.kind for notification in await due_heads(tx, now)] == ["paid"]
 
 
 async def test_another_hour_or_another_zone_moves_it(rates: RateSystem) -> None:
@@ -160,9 +157,8 @@ async def test_another_hour_or_another_zone_moves_it(rates: RateSystem) -> None:
     rates.set_time(BEGINNING.replace(hour=11))
     await rates.run_worker()
     assert rates.count_sent(RateNotification.DAILY_QUOTE) == 1
-    system, feature = rates.system, Feature(name="rates", on_zone_changed=(rates.subscribing.move_daily_quote,))
-    users = UserService(replace(system.infra, features=Features(feature)))
-    await users.change_zone(replace(user, time_zone="Asia/Tokyo"))
+    async with rates.system.store.transaction() as tx:
+        await rates.subscribing.move_daily_quote(tx, replace(user, time_zone="Asia/Tokyo"))
     rates.set_time(BEGINNING.replace(hour=9) + timedelta(days=1))
     await rates.run_worker()
     assert rates.count_sent(RateNotification.DAILY_QUOTE) == 2
@@ -308,7 +304,7 @@ async def test_one_subscriber_who_fails_stops_no_other_quote_or_alert(
         return price_alert(alert, *more)
 
     monkeypatch.setattr(UserRepository, "get", fail)
-    monkeypatch.setattr(scheduler, "price_alert", fail_for_emma)
+    monkeypatch.setattr(workers, "price_alert", fail_for_emma)
     rates.set_time(eight_oclock(1))
     await rates.check_quote(RATE + 2)
     await rates.scheduler.queue_due()

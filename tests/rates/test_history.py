@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rates.history import MAX_POINTS, ChartPeriod, RateHistory, RatePoint, make_history, thin_points
+from bot.rates.model import MAX_POINTS, ChartPeriod, RateHistory, RatePoint, make_history, thin_points
 from bot.settlement.model import Quote
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)

@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 
 from bot.infra.i18n import Translations
-from bot.infra.outbox.delivery import BULK_SLOTS, OutboxDelivery
+from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import DeliveryOutcome, Queue, RetryLater, Sent, StoredNotification, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Outcome, Unreachable
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.rates.model import AlertRequest, RateAlert
 from bot.rates.notifications import RENDERERS, DailyQuote, RateNotification, daily_quote
-from bot.rates.scheduler import RateScheduler
-from bot.rates.subscription_service import SubscriptionService
+from bot.rates.service import SubscriptionService
+from bot.rates.workers import RateScheduler
 from bot.settlement.model import Quote
 from bot.users.model import User
-from tests.infra.builders import a_notification
+from tests.infra.builders import a_notification, due_heads
 from tests.infra.test_outbox_delivery import SlowSender
 from tests.orders.order_system import EMMA, OrderSystem
 from tests.rendering import context_for, renderers_for
@@ -98,9 +98,9 @@ async def queued(emma: Subscriber) -> dict[str, StoredNotification]:
     await scheduler.queue_met()
     found = {}
     async with system.sql.transaction() as tx:
-        while heads := await OutboxRepository(tx).find_heads(EIGHT, queue=Queue.BULK):
+        while heads := await due_heads(tx, EIGHT, queue=Queue.BULK):
             found[heads[0].kind] = heads[0]
-            await OutboxRepository(tx).record_sent(heads[0].id, 1, EIGHT)
+            await OutboxRepository(tx).record_sent({heads[0].id: 1}, EIGHT)
     return found
 
 
@@ -165,7 +165,7 @@ async def test_one_who_has_blocked_the_bot_is_out_of_reach(
 async def test_a_slow_crowd_of_them_holds_up_no_message_about_money(system: OrderSystem) -> None:
     sender, now = MoneyListener(system), system.clock.now()
     delivery = OutboxDelivery(system.store, sender, system.clock)
-    crowd = range(1, BULK_SLOTS * 4)
+    crowd = range(1, Queue.BULK.slots * 4)
     sender.locks = {chat_id: asyncio.Event() for chat_id in crowd}
     async with system.sql.transaction() as tx:
         quote = DailyQuote(Quote(RATE, now), None)

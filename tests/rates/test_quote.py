@@ -21,13 +21,13 @@ def drift(expected: tuple[int, int], locked: tuple[int, int]) -> Decimal:
 
 
 def test_rupiah_given_cost_sats_rounded_up() -> None:
-    worth = estimate(Amount("IDR", 250_000), QUOTE)
-    assert (worth.sats, worth.idr, worth.fee_idr) == (14_706, 250_000, 5_000)
+    estimated = estimate(Amount("IDR", 250_000), QUOTE)
+    assert (estimated.sats, estimated.idr, estimated.fee_idr) == (14_706, 250_000, 5_000)
 
 
 def test_sats_given_bring_rupiah_rounded_down() -> None:
-    worth = estimate(Amount("SAT", 14_706), QUOTE)
-    assert (worth.sats, worth.idr) == (14_706, 250_002)
+    estimated = estimate(Amount("SAT", 14_706), QUOTE)
+    assert (estimated.sats, estimated.idr) == (14_706, 250_002)
 
 
 @given(st.integers(1, 10**12), rates)

@@ -1,15 +1,23 @@
-"""Recorded quotes on both databases: each quote of the service once, exactly as it was, and deleted when too old."""
+"""Quotes, subscriptions and alerts are read as they were saved, on both databases."""
 
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
+import pytest
+
 from bot.infra.db.database import Database
-from bot.rates.history import ChartPeriod
-from bot.rates.quote_service import MAX_AGE, QuoteService
-from bot.rates.repository import QuoteRepository
-from bot.settlement.model import Quote, ServiceDown
+from bot.rates.model import ChartPeriod
+from bot.rates.repository import AlertRepository, QuoteRepository, SubscriptionRepository
+from bot.rates.service import MAX_AGE, QuoteService
+from bot.settlement.errors import NoAnswer
+from bot.settlement.model import Quote
+from bot.users.repository import UserRepository
+from tests.rates.builders import a_subscription, an_alert
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
+from tests.times import DAY, NOW, SECOND
+from tests.users.builders import EMMA, SARI, a_user
+from tests.users.stored_data import delete_user
 
 MINUTE = timedelta(minutes=1)
 
@@ -57,7 +65,7 @@ async def test_what_the_service_says_is_recorded_and_told_of_once(store: Databas
 
 async def test_a_service_that_is_away_is_no_error(store: Database) -> None:
     quotes, service, on_recorded = recording(store)
-    service.reads.append(ServiceDown())
+    service.reads.append(NoAnswer())
     assert not await quotes.record()
     assert on_recorded.calls == 0
 
@@ -84,3 +92,178 @@ async def test_what_is_too_old_for_any_chart_is_forgotten(store: Database) -> No
     assert await quotes.prune() == 1
     async with store.reading() as tx:
         assert len(await QuoteRepository(tx).find_between(now - 2 * MAX_AGE, now)) == 1
+
+
+EXACT = Quote(Decimal("1700123456.780000001"), NOW, Decimal("16345.50"), "binance")
+
+
+async def keep(store: Database, *quotes: Quote) -> list[bool]:
+    async with store.transaction() as tx:
+        return [await QuoteRepository(tx).add(quote) for quote in quotes]
+
+
+def at(minutes: int) -> Quote:
+    return Quote(Decimal(1_700_000_000 + minutes), NOW + minutes * MINUTE, source="s")
+
+
+async def test_a_quote_comes_back_as_it_was(store: Database) -> None:
+    assert await keep(store, EXACT) == [True]
+    async with store.reading() as tx:
+        found = await QuoteRepository(tx).get_latest()
+    assert found == EXACT
+    assert str(found.btc_idr) == "1700123456.780000001" if found else False
+
+
+async def test_the_services_quote_of_one_moment_is_kept_once(store: Database) -> None:
+    other = Quote(Decimal(1), NOW)
+    assert await keep(store, EXACT, other, at(1)) == [True, False, True]
+    async with store.reading() as tx:
+        assert await QuoteRepository(tx).find_between(NOW, NOW) == (EXACT,)
+
+
+async def test_between_takes_both_ends_oldest_first(store: Database) -> None:
+    await keep(store, *(at(minutes) for minutes in (3, 0, 2, 1, 4)))
+    async with store.reading() as tx:
+        assert await QuoteRepository(tx).find_between(NOW + MINUTE, NOW + 3 * MINUTE) == (at(1), at(2), at(3))
+        assert await QuoteRepository(tx).find_between(NOW + 5 * MINUTE, NOW + 9 * MINUTE) == ()
+
+
+async def test_the_latest_is_that_of_the_services_time(store: Database) -> None:
+    async with store.reading() as tx:
+        assert await QuoteRepository(tx).get_latest() is None
+    await keep(store, at(2), at(1))
+    async with store.reading() as tx:
+        assert await QuoteRepository(tx).get_latest() == at(2)
+
+
+async def test_old_ones_are_forgotten(store: Database) -> None:
+    await keep(store, *(at(minutes) for minutes in range(5)))
+    async with store.transaction() as tx:
+        assert await QuoteRepository(tx).delete_before(NOW + 3 * MINUTE) == 3
+        assert await QuoteRepository(tx).delete_before(NOW + 3 * MINUTE) == 0
+        assert await QuoteRepository(tx).find_between(NOW, NOW + 9 * MINUTE) == (at(3), at(4))
+
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+async def store_with_users(store: Database) -> Database:
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(a_user(EMMA))
+        await UserRepository(tx).save(a_user(SARI))
+    return store
+
+
+async def test_a_subscription_comes_back_as_it_was_and_is_replaced(store_with_users: Database) -> None:
+    whole = a_subscription(daily_minute=450, next_daily_at=NOW + HOUR, quiet_from=1320, quiet_until=420)
+    async with store_with_users.transaction() as tx:
+        assert await SubscriptionRepository(tx).get(EMMA) is None
+        await SubscriptionRepository(tx).save(whole)
+        assert await SubscriptionRepository(tx).get(EMMA) == whole
+        await SubscriptionRepository(tx).save(a_subscription())
+        assert await SubscriptionRepository(tx).get(EMMA) == a_subscription()
+        assert await SubscriptionRepository(tx).count() == 1
+
+
+async def test_what_is_due_comes_the_longest_waiting_first(store_with_users: Database) -> None:
+    async with store_with_users.transaction() as tx:
+        await SubscriptionRepository(tx).save(a_subscription(EMMA, daily_minute=1, next_daily_at=NOW))
+        await SubscriptionRepository(tx).save(a_subscription(SARI, daily_minute=1, next_daily_at=NOW - SECOND))
+        assert [each.user_id for each in await SubscriptionRepository(tx).find_due(NOW)] == [SARI, EMMA]
+        assert [each.user_id for each in await SubscriptionRepository(tx).find_due(NOW, 1)] == [SARI]
+        assert [each.user_id for each in await SubscriptionRepository(tx).find_due(NOW - SECOND)] == [SARI]
+        await SubscriptionRepository(tx).save(a_subscription(SARI))
+        assert [each.user_id for each in await SubscriptionRepository(tx).find_due(NOW + DAY)] == [EMMA]
+
+
+async def test_a_daily_quote_is_taken_up_once_and_not_after_a_change(store_with_users: Database) -> None:
+    due = a_subscription(daily_minute=1, next_daily_at=NOW, quiet_from=5, quiet_until=6)
+    async with store_with_users.transaction() as tx:
+        assert not await SubscriptionRepository(tx).set_next_daily(EMMA, NOW, NOW + DAY)
+        await SubscriptionRepository(tx).save(due)
+        assert not await SubscriptionRepository(tx).set_next_daily(EMMA, NOW + SECOND, NOW + DAY)
+        assert await SubscriptionRepository(tx).set_next_daily(EMMA, NOW, NOW + DAY)
+        assert not await SubscriptionRepository(tx).set_next_daily(EMMA, NOW, NOW + DAY)
+        assert await SubscriptionRepository(tx).get(EMMA) == replace(due, next_daily_at=NOW + DAY)
+        assert await SubscriptionRepository(tx).set_next_daily(EMMA, NOW + DAY, None)
+        assert await SubscriptionRepository(tx).find_due(NOW + 9 * DAY) == ()
+
+
+async def test_an_alert_comes_back_as_it_was_and_is_replaced(store_with_users: Database) -> None:
+    resting = an_alert(is_above=False, cooldown_seconds=3600, cooldown_until=NOW + HOUR)
+    async with store_with_users.transaction() as tx:
+        await AlertRepository(tx).save(an_alert())
+        assert await AlertRepository(tx).get("a1") == an_alert()
+        await AlertRepository(tx).save(resting)
+        assert await AlertRepository(tx).get("a1") == resting
+        assert await AlertRepository(tx).get("a2") is None
+        await AlertRepository(tx).save(an_alert("a0", created_at=NOW + SECOND))
+        await AlertRepository(tx).save(an_alert("b1", SARI))
+        assert [each.id for each in await AlertRepository(tx).find_by_user(EMMA)] == ["a1", "a0"]
+        assert await AlertRepository(tx).delete("a1")
+        assert not await AlertRepository(tx).delete("a1")
+
+
+async def test_awake_is_what_neither_rests_nor_has_expired(store_with_users: Database) -> None:
+    async with store_with_users.transaction() as tx:
+        await AlertRepository(tx).save(an_alert("awake"))
+        await AlertRepository(tx).save(an_alert("rested", cooldown_until=NOW))
+        await AlertRepository(tx).save(an_alert("rests", cooldown_until=NOW + SECOND))
+        await AlertRepository(tx).save(an_alert("over", expires_at=NOW))
+        assert {each.id for each in await AlertRepository(tx).find_active(NOW)} == {"awake", "rested"}
+        assert await AlertRepository(tx).delete_expired(NOW + SECOND) == 1
+        assert await AlertRepository(tx).get("over") is None
+
+
+async def test_only_an_alert_that_is_awake_is_laid_to_rest(store_with_users: Database) -> None:
+    async with store_with_users.transaction() as tx:
+        await AlertRepository(tx).save(an_alert(cooldown_seconds=3600))
+        assert await AlertRepository(tx).start_cooldown("a1", NOW, NOW + HOUR)
+        assert not await AlertRepository(tx).start_cooldown("a1", NOW, NOW + 2 * HOUR)
+        assert await AlertRepository(tx).get("a1") == an_alert(cooldown_seconds=3600, cooldown_until=NOW + HOUR)
+        assert await AlertRepository(tx).start_cooldown("a1", NOW + HOUR, NOW + 2 * HOUR)
+        assert not await AlertRepository(tx).start_cooldown("a1", NOW + 31 * DAY, NOW + 32 * DAY)
+        assert not await AlertRepository(tx).start_cooldown("a2", NOW, NOW + HOUR)
+
+
+async def test_stopping_ends_all_of_one_user_alone(store_with_users: Database) -> None:
+    async with store_with_users.transaction() as tx:
+        for user_id in (EMMA, SARI):
+            await SubscriptionRepository(tx).save(a_subscription(user_id))
+            await AlertRepository(tx).save(an_alert(f"a{user_id}", user_id))
+        assert await SubscriptionRepository(tx).delete(EMMA)
+        assert not await SubscriptionRepository(tx).delete(EMMA)
+        assert await SubscriptionRepository(tx).get(EMMA) is None
+        assert await AlertRepository(tx).find_by_user(EMMA) == ()
+        assert await SubscriptionRepository(tx).get(SARI) == a_subscription(SARI)
+        assert len(await AlertRepository(tx).find_by_user(SARI)) == 1
+
+
+async def test_an_alert_alone_is_something_to_stop(store_with_users: Database) -> None:
+    async with store_with_users.transaction() as tx:
+        await AlertRepository(tx).save(an_alert())
+        assert await SubscriptionRepository(tx).delete(EMMA)
+
+
+async def test_a_forgotten_user_wishes_for_nothing(store_with_users: Database) -> None:
+    async with store_with_users.transaction() as tx:
+        await SubscriptionRepository(tx).save(a_subscription(daily_minute=1, next_daily_at=NOW))
+        await AlertRepository(tx).save(an_alert())
+        await AlertRepository(tx).save(an_alert("b1", SARI))
+    async with store_with_users.transaction() as tx:
+        await delete_user(tx, EMMA)
+    async with store_with_users.reading() as tx:
+        assert await SubscriptionRepository(tx).find_due(NOW) == ()
+        assert await AlertRepository(tx).get("a1") is None
+        assert await AlertRepository(tx).get("b1") is not None
+        assert await SubscriptionRepository(tx).count() == 0
+
+
+async def test_keeping_a_user_keeps_their_wishes(store_with_users: Database) -> None:
+    async with store_with_users.transaction() as tx:
+        await SubscriptionRepository(tx).save(a_subscription())
+        await AlertRepository(tx).save(an_alert())
+        await UserRepository(tx).save(a_user(EMMA, locale="id"))
+        assert await SubscriptionRepository(tx).get(EMMA) == a_subscription()
+        assert await AlertRepository(tx).find_by_user(EMMA) == (an_alert(),)

@@ -8,10 +8,9 @@ import pytest
 from bot.infra.drawing.chart import Trend
 from bot.infra.drawing.chart_drawing import render_chart
 from bot.infra.i18n import LOCALES
+from bot.rates import screens
 from bot.rates.buttons import RateButton
-from bot.rates.history import Chart, ChartPeriod, RateHistory, make_history, to_points
-from bot.rates.screens import chart as rate_chart
-from bot.rates.screens import rate
+from bot.rates.model import Chart, ChartPeriod, RateHistory, make_history, to_points
 from bot.settlement.model import Quote
 from tests.screens import JAKARTA, ScreenCase
 from tests.texts import TRANSLATIONS, label, says, text
@@ -28,7 +27,7 @@ def history(*before: tuple[float, int], period: ChartPeriod = ChartPeriod.DAY, q
 
 
 def told(locale: str, looked_back: RateHistory, quote: Quote = QUOTE) -> ScreenCase:
-    shown = rate.show_rate(TRANSLATIONS.get(locale), quote, JAKARTA, Chart(b"PNG", looked_back), subscribed=True)
+    shown = screens.show_rate(TRANSLATIONS.get(locale), quote, JAKARTA, Chart(b"PNG", looked_back), subscribed=True)
     return ScreenCase("rate", shown, is_caption=True)
 
 
@@ -88,7 +87,7 @@ def test_a_source_from_outside_stays_text() -> None:
 
 
 def test_the_picture_says_what_the_caption_says() -> None:
-    facts = rate_chart.make_chart_facts(INDONESIAN, history((24, 1_592), (12, 1_620), (6, 1_580)), QUOTE, JAKARTA)
+    facts = screens.make_chart_facts(INDONESIAN, history((24, 1_592), (12, 1_620), (6, 1_580)), QUOTE, JAKARTA)
     assert (facts.title, facts.main_number, facts.period) == (
         "BTC/IDR",
         "Rp1.612.345.678",
@@ -109,12 +108,12 @@ def test_the_picture_says_what_the_caption_says() -> None:
 
 def test_a_rate_that_fell_and_one_that_stood_still() -> None:
     fell, stood = history((24, 1_700)), history((24, 1_612), quote=Quote(Decimal(1_612_000_001), NOW))
-    assert [rate_chart.get_trend(each) for each in (fell, stood)] == [Trend.DOWN, Trend.FLAT]
-    assert [rate_chart.format_change(ENGLISH, each) for each in (fell, stood)] == ["↓ 5.16%", "0%"]
+    assert [screens.get_trend(each) for each in (fell, stood)] == [Trend.DOWN, Trend.FLAT]
+    assert [screens.format_change(ENGLISH, each) for each in (fell, stood)] == ["↓ 5.16%", "0%"]
 
 
 def test_the_first_picture_ever_is_a_point_and_says_so() -> None:
-    facts = rate_chart.make_chart_facts(ENGLISH, history(), QUOTE, JAKARTA)
+    facts = screens.make_chart_facts(ENGLISH, history(), QUOTE, JAKARTA)
     assert (facts.change, facts.note, len(facts.runs), facts.times) == ("", label("rates.chart_begins"), 1, ())
     assert facts.columns == (("USDC/IDR", "Rp16,250"),)
 
@@ -124,4 +123,4 @@ def test_the_first_picture_ever_is_a_point_and_says_so() -> None:
 def test_any_rate_makes_a_picture(btc_idr: str, locale: str) -> None:
     quote = Quote(Decimal(btc_idr), NOW)
     for looked_back in (history(quote=quote), history((5, 1_600), (3, 2), quote=quote)):
-        assert render_chart(rate_chart.make_chart_facts(TRANSLATIONS.get(locale), looked_back, quote, JAKARTA))
+        assert render_chart(screens.make_chart_facts(TRANSLATIONS.get(locale), looked_back, quote, JAKARTA))

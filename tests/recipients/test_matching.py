@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.recipients.matching import compare_numbers, mask_number
+from bot.recipients.numbers import compare_numbers, mask_number
 
 MOBILE = st.from_regex(r"08[1-9][0-9]{7,11}", fullmatch=True)
 ACCOUNT = st.from_regex(r"[0-9]{6,18}", fullmatch=True)

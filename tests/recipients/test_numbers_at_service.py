@@ -9,8 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from bot.core.errors import Rejection
-from bot.recipients.matching import compare_numbers
-from bot.recipients.numbers import MAX_ACCOUNT_DIGITS, MIN_ACCOUNT_DIGITS, MOBILE_DIGITS, clean_number
+from bot.recipients.numbers import MAX_ACCOUNT_DIGITS, MIN_ACCOUNT_DIGITS, MOBILE_DIGITS, clean_number, compare_numbers
 from bot.sandbox.service.creation import read_request
 from bot.sandbox.service.market import MethodsList
 from bot.sandbox.service.settings import PROFILES, Profile, Refusal

@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from tests.replicas.cluster import LEASE_SECONDS, Cluster
-from tests.replicas.exchange import Exchange
+from tests.replicas.cluster import LEASE_SECONDS, Cluster, replace
 from tests.replicas.replica import Replica
 
 PAUSE_SECONDS = (3.0, 8.0)
@@ -39,20 +38,23 @@ class Change:
 class Chaos:
     """Makes a random replica fail every few seconds. At least one always works, if there are several."""
 
-    def __init__(self, cluster: Cluster, seed: int, exchange: Exchange) -> None:
+    def __init__(self, cluster: Cluster, seed: int) -> None:
         self._cluster = cluster
         self._random = random.Random(seed)
-        self.exchange = exchange
+        self._is_replacing = False
+        self._starting = asyncio.Lock()
         self._failing: dict[Replica, asyncio.Task[None]] = {}
         self.counts: Counter[str] = Counter()
         self.journal: list[Change] = []
+        self.replaced: list[tuple[datetime, datetime]] = []
+        """From when until when all replicas were stopped and started."""
+
         self._failures: dict[str, Callable[[Replica], Awaitable[None]]] = {
             "killed": self._kill,
             "frozen": self._freeze,
             "backends terminated": self._terminate_backends,
             "connections cut": self._cut,
             "stalled": self._stall,
-            "exchanged": exchange.exchange,
         }
 
     async def run(self) -> None:
@@ -61,7 +63,7 @@ class Chaos:
         while True:
             await asyncio.sleep(self._random.uniform(*(ALONE_PAUSE_SECONDS if is_alone else PAUSE_SECONDS)))
             working = [each for each in self._cluster.replicas if each not in self._failing and each.is_running]
-            if len(working) > 1 or working == self._cluster.replicas:
+            if not self._is_replacing and (len(working) > 1 or working == self._cluster.replicas):
                 replica, name = self._random.choice(working), self._random.choice(sorted(self._failures))
                 self.counts[name] += 1
                 task = asyncio.create_task(self._fail(replica, name))
@@ -72,7 +74,17 @@ class Chaos:
         await asyncio.gather(*self._failing.values())
         await self._restart_ended()
         await self._cluster.restore()
-        await self.exchange.finish(self._cluster.replicas)
+
+    async def replace_all(self, program: str | None = None, **settings: str) -> None:
+        """Stop all replicas, and start all as another version or with other keys. No other replica fails meanwhile."""
+        self._is_replacing = True
+        await self.ends()
+        async with self._starting:
+            began = datetime.now(UTC)
+            self.journal.append(Change(began, "all", "replaced"))
+            await replace(self._cluster.replicas, program, **settings)
+            self.replaced.append((began, datetime.now(UTC)))
+        self._is_replacing = False
 
     async def _fail(self, replica: Replica, name: str) -> None:
         self.journal.append(Change(datetime.now(UTC), replica.name, name))
@@ -90,10 +102,11 @@ class Chaos:
             await self._restart_ended()
 
     async def _restart_ended(self) -> None:
-        for each in self._cluster.replicas:
-            if each not in self._failing and not each.is_running:
-                self.counts["ended on their own"] += 1
-                await each.start()
+        async with self._starting:
+            for each in self._cluster.replicas:
+                if each not in self._failing and not each.is_running:
+                    self.counts["ended on their own"] += 1
+                    await each.start()
 
     async def _kill(self, replica: Replica) -> None:
         await replica.kill()
@@ -118,9 +131,9 @@ class Chaos:
 
 
 @asynccontextmanager
-async def chaos(cluster: Cluster, seed: int, exchange: Exchange) -> AsyncIterator[Chaos]:
-    """Make replicas fail within the block. At its end all of them work again, as the newer version."""
-    made = Chaos(cluster, seed, exchange)
+async def chaos(cluster: Cluster, seed: int) -> AsyncIterator[Chaos]:
+    """Make replicas fail within the block. At its end all of them work again."""
+    made = Chaos(cluster, seed)
     running = [asyncio.create_task(made.run()), asyncio.create_task(made.keep_running())]
     try:
         yield made

@@ -1,8 +1,8 @@
 """Several replicas on one PostgreSQL database, beside the sandbox's service and Telegram."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,13 @@ from bot.infra.db import migrate
 from bot.sandbox.bot_api.model import TotalLimit
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.e2e import failure_report
+from tests.e2e.faults import hold_service
 from tests.e2e.launcher import BOT
 from tests.e2e.system import USUAL, System
 from tests.replicas import chat_record, history
 from tests.replicas.chat_record import ChatRecord
-from tests.replicas.history import CHAT, LEADER, History
+from tests.replicas.history import LEADER, History
+from tests.replicas.journeys import Journey
 from tests.replicas.relay import HOST
 from tests.replicas.replica import Replica, create_replica
 from tests.waiting import TIMEOUT_SECONDS, found, until
@@ -32,6 +34,8 @@ SETTINGS = {
     "MAX_IDR_PER_DAY": "0",
 }
 LEASE_SECONDS = 5.0
+ANSWERED_AFTER = 3.0
+"""Seconds after which a held request to the service is answered. What is done to a replica has happened by then."""
 
 
 class Cluster:
@@ -62,11 +66,11 @@ class Cluster:
 
     async def owner_of(self, chat_id: int) -> Replica:
         """Wait until a replica holds the chat, and return it."""
-        return await self._owner(f"SELECT owner FROM {CHAT} WHERE chat_id = $1", chat_id)  # noqa: S608  our own name
+        return await self._owner("SELECT owner FROM chat_leases WHERE chat_id = $1", chat_id)
 
     async def leader(self) -> Replica:
         """Wait until a replica is the leader, and return it."""
-        return await self._owner(f"SELECT owner FROM {LEADER} WHERE expires_at > clock_timestamp()")  # noqa: S608
+        return await self._owner("SELECT owner FROM chat_leases WHERE chat_id = 0 AND expires_at > clock_timestamp()")
 
     async def _owner(self, question: str, *values: object) -> Replica:
         async def look() -> Replica | None:
@@ -100,6 +104,41 @@ class Cluster:
         found: datetime = row["now"]
         return found
 
+    async def living(self) -> set[str]:
+        """Return the owners of all records of processes that haven't ended."""
+        return {row["owner"] for row in await self.query("SELECT owner FROM processes WHERE expires_at > now()")}
+
+    async def contents(self) -> Mapping[str, str | None]:
+        """Return a digest of the rows of each table."""
+        tables = await self.query(
+            "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'"
+        )
+        digest = "SELECT md5(string_agg(each::text, '' ORDER BY each::text)) AS digest FROM {} AS each"
+        return {row["name"]: (await self.query(digest.format(row["name"])))[0]["digest"] for row in tables}
+
+    async def has_unsaved_answer(self, journey: Journey) -> Replica:
+        """Cut a replica from PostgreSQL while it waits for the service's answer to a confirmation. Return it.
+
+        It has the answer then, and can't save it.
+        """
+        await journey.goes_to_review()
+        replica = await self.owner_of(journey.chat.id)
+        async with hold_service(self.system, "delay_after", seconds=ANSWERED_AFTER):
+            await journey.confirms(wait=0)
+        replica.relay.refuse()
+        await self.tries_to_save_answer(replica, journey)
+        return replica
+
+    async def tries_to_save_answer(self, replica: Replica, journey: Journey) -> None:
+        """Wait until a replica has failed to save the service's answer to a user's confirmation."""
+        (order,) = await self.query("SELECT reference FROM orders WHERE user_id = $1", journey.chat.id)
+
+        async def has_tried() -> bool:
+            tries = [line["order"] for line in replica.lines("retry_scheduled") if line["what"] == "save_answer"]
+            return order["reference"] in tries
+
+        await until(has_tried, what="a failure to save the answer")
+
     async def leader_is_followed(self, former: Replica, failed_at: datetime) -> None:
         """Wait until another replica leads, and check that the lease of the former one wasn't kept after its end."""
 
@@ -117,21 +156,28 @@ class Cluster:
         """End the leases of a process that has died, as if their time had passed."""
         assert not dead.is_running
         owner = (await self.owners()).get(dead.name)
-        for table in (CHAT, LEADER):
-            ended = (
-                f"UPDATE {table} SET expires_at = clock_timestamp() WHERE owner = $1 AND expires_at > clock_timestamp()"  # noqa: S608  our own names
-            )
-            await self.query(ended, owner)
+        now = "clock_timestamp()"
+        await self.query(f"UPDATE chat_leases SET expires_at = {now} WHERE owner = $1 AND expires_at > {now}", owner)  # noqa: S608  a function
 
     async def becomes_ready(self, replica: Replica, *, ready: bool) -> None:
         """Wait until the replica's page says that it is ready, or that it isn't."""
-        url = f"http://{HOST}:{replica.environment['HTTP_PORT']}/readyz"
-        async with httpx.AsyncClient() as http:
+        await self.shows(replica, "readyz", httpx.codes.OK if ready else httpx.codes.SERVICE_UNAVAILABLE)
 
-            async def status() -> int:
-                return (await http.get(url, timeout=TIMEOUT_SECONDS)).status_code
+    async def shows(self, replica: Replica, page: str, status: int) -> Mapping[str, Any]:
+        """Wait until a page of the replica answers with a status, and return what it says."""
+        async with httpx.AsyncClient(base_url=f"http://{HOST}:{replica.environment['HTTP_PORT']}") as http:
 
-            await found(status, lambda code: (code == httpx.codes.OK) is ready, what=f"ready: {ready}")
+            async def read() -> httpx.Response | None:
+                with suppress(httpx.ConnectError):
+                    return await http.get(f"/{page}", timeout=TIMEOUT_SECONDS)
+                return None
+
+            answer = await found(
+                read, lambda got: got is not None and got.status_code == status, what=f"{page} {status}"
+            )
+        assert answer is not None
+        said: Mapping[str, Any] = answer.json()
+        return said
 
     async def becomes_idle(self) -> None:
         """Wait until all updates are handled, all notifications sent, and all orders placed or refused."""
@@ -151,10 +197,6 @@ class Cluster:
         about = (await self.system.telegram.get(f"/bot{token}/getWebhookInfo")).raise_for_status().json()
         return int(about["result"]["pending_update_count"])
 
-    async def start_all(self, program: str) -> None:
-        """Start all replicas at once, and wait until they work."""
-        await asyncio.gather(*(each.start(program) for each in self.replicas))
-
     async def restore(self) -> None:
         """Bring all replicas back: thawed, connected and running."""
         for each in self.replicas:
@@ -163,6 +205,12 @@ class Cluster:
             if each.is_frozen:
                 each.thaw()
         await asyncio.gather(*(each.start() for each in self.replicas if not each.is_running))
+
+
+async def replace(replicas: Iterable[Replica], program: str | None = None, **settings: str) -> None:
+    """Stop replicas, and then start all of them, as another version or with other keys."""
+    await asyncio.gather(*(each.stop() for each in replicas))
+    await asyncio.gather(*(each.start(program, **settings) for each in replicas))
 
 
 @asynccontextmanager
@@ -176,10 +224,7 @@ async def running_cluster(
     program: str = BOT,
     **settings: str,
 ) -> AsyncIterator[Cluster]:
-    """Run the servers and replicas on an empty database.
-
-    `telegram_limit` None means that Telegram limits nothing. `program` is a module with a `main`.
-    """
+    """Run the servers and replicas on an empty database. `telegram_limit` None means that Telegram limits nothing."""
     await migrate.upgrade(database)
     await history.record(database)
     options = SandboxOptions(state=folder, profile=profile, page_port=0, service_port=0)
@@ -196,7 +241,7 @@ async def running_cluster(
             limits = {"enforce": telegram_limit is not None, "total_applies_to": telegram_limit or "all"}
             (await system.telegram.post("/sandbox/limits", json=limits)).raise_for_status()
             await system.service.does("settings", speedSeconds=None)
-            await cluster.start_all(program)
+            await asyncio.gather(*(each.start(program) for each in made))
             yield cluster
         except BaseException as error:
             failure_report.failed(system, error)

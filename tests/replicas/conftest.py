@@ -18,6 +18,12 @@ def cluster_database(postgresql_server: str) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture
+def own_database(postgresql_server: str) -> Iterator[str]:
+    with new_database(postgresql_server) as url:
+        yield url
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("replicas")

@@ -29,9 +29,7 @@ CREATE TABLE work_added (
 );
 CREATE FUNCTION record_added() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO work_added VALUES (
-        TG_ARGV[0], (to_jsonb(NEW) ->> TG_ARGV[1])::bigint, clock_timestamp()
-    ) ON CONFLICT DO NOTHING;
+    INSERT INTO work_added VALUES (TG_ARGV[0], NEW.id, clock_timestamp()) ON CONFLICT DO NOTHING;
     RETURN NULL;
 END $$;
 CREATE FUNCTION record_work() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -41,31 +39,52 @@ BEGIN
     RETURN NULL;
 END $$;
 CREATE TRIGGER record_new_update AFTER INSERT ON inbox FOR EACH ROW
-    EXECUTE FUNCTION record_added('update', 'update_id');
+    WHEN (NEW.kind = 'update') EXECUTE FUNCTION record_added('update');
 CREATE TRIGGER record_new_notification AFTER INSERT ON outbox FOR EACH ROW
-    EXECUTE FUNCTION record_added('notification', 'id');
+    EXECUTE FUNCTION record_added('notification');
 CREATE TRIGGER record_update AFTER UPDATE OF finished_at ON inbox FOR EACH ROW
     WHEN (OLD.finished_at IS NULL AND NEW.finished_at IS NOT NULL) EXECUTE FUNCTION record_work('update');
 CREATE TRIGGER record_notification AFTER UPDATE OF status ON outbox FOR EACH ROW
-    WHEN (OLD.status <> NEW.status AND NEW.status IN ('sending', 'sent') AND NEW.queue <> 'rate')
+    -- What was interrupted is marked again, which counts an attempt.
+    WHEN ((OLD.status <> NEW.status OR OLD.attempts <> NEW.attempts) AND NEW.status IN ('sending', 'sent')
+        AND NEW.queue <> 'bulk')
     EXECUTE FUNCTION record_work('notification');
 """
 LEASE_TRIGGER: Final = """
-CREATE FUNCTION record_{table}() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION record_lease() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE waiting timestamptz;
 BEGIN
     IF TG_OP = 'UPDATE' THEN
-        IF NEW.epoch = OLD.epoch AND NEW.owner IN (OLD.owner, '') THEN
-            RETURN NULL;  -- it was only kept, or a lead was released
+        IF NEW.epoch = OLD.epoch AND NEW.owner = OLD.owner THEN
+            RETURN NULL;  -- it was only kept
         END IF;
     END IF;
-    {waiting}
+    IF TG_OP <> 'DELETE' THEN
+        SELECT min(since) INTO waiting FROM (
+            SELECT min(greatest(received_at, at)) AS since FROM inbox
+            JOIN work_added ON of_kind = 'update' AND of_id = inbox.id
+            WHERE chat_id = NEW.chat_id AND finished_at IS NULL
+            UNION ALL
+            SELECT since FROM (
+                SELECT DISTINCT ON (queue, CASE queue WHEN 'edits' THEN subject END)
+                    id, queue, subject, greatest(due_at, created_at, at) AS since
+                FROM outbox JOIN work_added ON of_kind = 'notification' AND of_id = id
+                WHERE chat_id = NEW.chat_id AND status IN ('waiting', 'sending') AND queue <> 'bulk'
+                ORDER BY queue, CASE queue WHEN 'edits' THEN subject END, id
+            ) AS heads
+            -- A receipt, for example, waits for the message that the order was sent. So do edits.
+            WHERE queue NOT IN ('edits', 'extra') OR NOT EXISTS (
+                SELECT FROM outbox WHERE chat_id = NEW.chat_id AND status IN ('waiting', 'sending')
+                AND queue = 'urgent' AND outbox.subject = heads.subject AND outbox.id < heads.id
+            )
+        ) AS work;
+    END IF;
     INSERT INTO lease_history (
         at, backend, lease, key, act, owner, epoch, expires_at, former_owner, former_epoch, former_expires_at,
         waiting_since
     ) VALUES (
-        clock_timestamp(), pg_backend_pid(), '{table}',
-        CASE TG_OP WHEN 'DELETE' THEN OLD.{key} ELSE NEW.{key} END, TG_OP,
+        clock_timestamp(), pg_backend_pid(), CASE coalesce(NEW.chat_id, OLD.chat_id) WHEN 0 THEN 'lead' ELSE 'chat' END,
+        coalesce(NEW.chat_id, OLD.chat_id), TG_OP,
         CASE TG_OP WHEN 'DELETE' THEN NULL ELSE NEW.owner END,
         CASE TG_OP WHEN 'DELETE' THEN NULL ELSE NEW.epoch END,
         CASE TG_OP WHEN 'DELETE' THEN NULL ELSE NEW.expires_at END,
@@ -76,32 +95,10 @@ BEGIN
     );
     RETURN NULL;
 END $$;
-CREATE TRIGGER record_{table} AFTER INSERT OR UPDATE OR DELETE ON {table} FOR EACH ROW
-    EXECUTE FUNCTION record_{table}();
+CREATE TRIGGER record_lease AFTER INSERT OR UPDATE OR DELETE ON chat_leases FOR EACH ROW
+    EXECUTE FUNCTION record_lease();
 """
-WAITING_IN_CHAT: Final = """
-    IF TG_OP <> 'DELETE' THEN
-        SELECT min(since) INTO waiting FROM (
-            SELECT min(greatest(received_at, at)) AS since FROM inbox
-            JOIN work_added ON of_kind = 'update' AND of_id = update_id
-            WHERE chat_id = NEW.chat_id AND finished_at IS NULL
-            UNION ALL
-            SELECT since FROM (
-                SELECT DISTINCT ON (queue, CASE queue WHEN 'edits' THEN subject END)
-                    id, queue, subject, greatest(due_at, created_at, at) AS since
-                FROM outbox JOIN work_added ON of_kind = 'notification' AND of_id = id
-                WHERE chat_id = NEW.chat_id AND status IN ('waiting', 'sending') AND queue <> 'rate'
-                ORDER BY queue, CASE queue WHEN 'edits' THEN subject END, id
-            ) AS heads
-            -- A receipt, for example, waits for the message that the order was sent. So do edits.
-            WHERE queue NOT IN ('edits', 'extra') OR NOT EXISTS (
-                SELECT FROM outbox WHERE chat_id = NEW.chat_id AND status IN ('waiting', 'sending')
-                AND queue = 'money' AND outbox.subject = heads.subject AND outbox.id < heads.id
-            )
-        ) AS work;
-    END IF;
-"""
-CHAT, LEADER = "chat_leases", "leader_lease"
+CHAT, LEADER = "chat", "lead"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +155,7 @@ class History:
     work: Sequence[Work]
 
     def changes_of(self, lease: str) -> dict[int, list[LeaseChange]]:
-        """Return the changes of the leases in a table, by key."""
+        """Return the changes of the leases of chats or of the lead, by chat."""
         found: dict[int, list[LeaseChange]] = defaultdict(list)
         for change in self.changes:
             if change.lease == lease:
@@ -166,7 +163,7 @@ class History:
         return found
 
     def takeovers(self, lease: str) -> list[LeaseChange]:
-        """Return when a lease in this table was taken from an owner that had not given it back."""
+        """Return when such a lease was taken from an owner that had not given it back."""
         return [change for changes in self.changes_of(lease).values() for change in changes if change.is_takeover]
 
     def find_broken_promises(self, owners: Mapping[int, str]) -> list[str]:
@@ -220,8 +217,7 @@ async def record(database: str) -> None:
     connection = await asyncpg.connect(database)
     try:
         await connection.execute(TABLES)
-        for table, key, waiting in ((CHAT, "chat_id", WAITING_IN_CHAT), (LEADER, "id", "")):
-            await connection.execute(LEASE_TRIGGER.format(table=table, key=key, waiting=waiting))
+        await connection.execute(LEASE_TRIGGER)
     finally:
         await connection.close()
 

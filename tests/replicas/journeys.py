@@ -28,7 +28,7 @@ ABOUT_ORDER = {"invoice": INVOICE.pattern, "paid": like(PAID), "sent": like(SENT
 
 FOUND, UNRESOLVED = like("orders.notification.recipient_masked"), like("orders.notification.unresolved")
 REFUSED = like("orders.notification.refused")
-PAYABLE = like("orders.card.waiting")
+PAYABLE = like("orders.status_message.waiting")
 OUT_OF_DATE = (label("users.stale.button"), label("checkout.stale.cancelled"), label("checkout.stale.expired"))
 """The answers after which users press the same button of the newest message."""
 
@@ -82,15 +82,15 @@ class Journey:
         await chat.says("500rb")
         await chat.sees(review_pattern(number=self.sender.number, amount=AMOUNT))
 
-    async def confirms(self) -> None:
-        """Confirm the review."""
+    async def confirms(self, wait: float = ANSWER_SECONDS) -> None:
+        """Confirm the review, and wait so many seconds for the answer to the press."""
         self.confirmations += 1
-        await self._press(label("checkout.review.confirm"))
+        await self._press(label("checkout.review.confirm"), wait=wait)
 
-    async def _press(self, button: str, message: Json | None = None) -> None:
+    async def _press(self, button: str, message: Json | None = None, wait: float = ANSWER_SECONDS) -> None:
         """Press a button. If it is out of date, because the bot has asked again, press the newest one."""
         for _ in range(MOST_PRESSES):
-            answer = await self.chat.taps(button, message=message, wait=ANSWER_SECONDS)
+            answer = await self.chat.taps(button, message=message, wait=wait)
             self.answers.append(answer["text"])
             if answer["text"] not in OUT_OF_DATE:
                 return
@@ -143,6 +143,10 @@ class Journey:
     async def goes_on_from_review(self) -> None:
         """Confirm, pay, and wait until the rupiah are sent."""
         await self.confirms()
+        await self.goes_on_from_confirmation()
+
+    async def goes_on_from_confirmation(self) -> None:
+        """Pay, and wait until the rupiah are sent."""
         await self.gets_invoice()
         await self.pays()
         await self.gets_rupiah_sent()

@@ -40,6 +40,7 @@ class Relay:
         self._server: asyncio.Server | None = None
         self._passes = asyncio.Event()
         self._passes.set()
+        self._refuses = False
         self._open: dict[asyncio.Task[None], tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = {}
 
     async def start(self) -> int:
@@ -64,7 +65,13 @@ class Relay:
 
     def resume(self) -> None:
         """Pass everything again, also what was held back."""
+        self._refuses = False
         self._passes.set()
+
+    def refuse(self) -> None:
+        """Close the connections, and new ones as soon as they are opened, as if the server had ended."""
+        self._refuses = True
+        self.cut()
 
     def cut(self) -> None:
         """Close the connections at once. New ones are accepted."""
@@ -85,6 +92,8 @@ class Relay:
         assert task is not None
         try:
             await self._passes.wait()
+            if self._refuses:
+                raise ConnectionRefusedError
             there, back = await self._connect()
         except (OSError, asyncio.CancelledError):
             writer.transport.abort()

@@ -27,6 +27,7 @@ class Replica:
     ) -> None:
         self.name = name
         self.environment = dict(environment)
+        self.program = BOT
         self.log = log
         self.relay = relay
         self.telegram = telegram
@@ -48,21 +49,22 @@ class Replica:
         assert self.process is not None, f"{self.name} was never started"
         return self.process
 
-    async def start(self, program: str = BOT, **settings: str) -> None:
-        """Start the bot, and wait until it works. `program` is a module with a `main`."""
+    async def start(self, program: str | None = None, **settings: str) -> None:
+        """Start the bot, and wait until it works. Without a program or settings they are those of the last start."""
         await self.begin(program, **settings)
         await self.works()
 
-    async def begin(self, program: str = BOT, **settings: str) -> None:
+    async def begin(self, program: str | None = None, **settings: str) -> None:
         """Start the bot, and don't wait for it."""
         assert not self.is_running, f"{self.name} runs"
+        self.program = program or self.program
         self.environment |= settings
         self.relay.backends = set()
         self.starts.append(self.relay.backends)
         self._works_from = self._count_starts()
         with self.log.open("ab") as log:
             self.process = await launcher().start(
-                ["run"], environment=clean_environment(self.environment), log=log.fileno(), program=program
+                ["run"], environment=clean_environment(self.environment), log=log.fileno(), program=self.program
             )
         self.is_frozen = False
 

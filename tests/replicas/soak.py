@@ -1,8 +1,10 @@
-"""The soak: users without pause and broadcasts, while replicas fail at random, and then the audit."""
+"""The soak: users without pause and broadcasts, while replicas fail at random, and then the audit.
+
+Meanwhile all replicas are stopped and started three times: twice to change the keys, and as a newer version.
+"""
 
 import asyncio
 import math
-import random
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -14,14 +16,14 @@ from pathlib import Path
 from bot.infra.db.vault import generate_key
 from tests.e2e.broadcasts.subscribers import add_confirmed_broadcast, add_subscribers, wait_for_report
 from tests.e2e.chat_user import Json
+from tests.e2e.programs import run_program
 from tests.replicas.audit import Audit, audit
+from tests.replicas.bots import NEXT_VERSION
 from tests.replicas.chaos import Chaos, chaos
 from tests.replicas.cluster import LEASE_SECONDS, Cluster, running_cluster
-from tests.replicas.exchange import Exchange
 from tests.replicas.history import CHAT, LEADER, LeaseChange
 from tests.replicas.journeys import Journey, new_journey
 
-USERS = 16
 READERS = 400
 BULK_PER_SECOND, REQUESTS_PER_SECOND = 30, 10
 LOOK_EVERY_SECONDS = 2.0
@@ -77,25 +79,41 @@ class Result:
         return self.audit.recorded.history.takeovers(LEADER)
 
 
-async def soak(database: str, folder: Path, *, minutes: float, replicas: int, seed: int) -> Result:
-    """Run for some minutes, and then check everything."""
+async def soak(
+    database: str,
+    folder: Path,
+    *,
+    minutes: float,
+    replicas: int,
+    seed: int,
+    users: int = 16,
+    orders: int = 0,
+    readers: int = READERS,
+) -> Result:
+    """Run for some minutes, and until so many users have ordered. Then check everything.
+
+    `users` is how many order at the same time.
+    """
     old = generate_key()
-    exchange = Exchange(random.Random(seed), old)
     async with running_cluster(
         folder, database, replicas=replicas, telegram_limit="bulk", RECONCILE_SECONDS="2", ENCRYPTION_KEYS=old
     ) as cluster:
         await cluster.system.oscar.says("/start")
         traffic, journeys = Traffic(), list[Journey]()
         async with _watching(cluster, traffic, journeys):
-            async with chaos(cluster, seed, exchange) as failures:
-                ends_at = time.monotonic() + minutes * 60
-                await asyncio.gather(
-                    _send_broadcasts(cluster, traffic, ends_at),
-                    *(_order_without_pause(cluster, journeys, slot, ends_at) for slot in range(USERS)),
-                )
+            ends_at = time.monotonic() + minutes * 60
+            ordering = asyncio.gather(
+                _send_broadcasts(cluster, traffic, readers, ends_at),
+                *(_order_without_pause(cluster, journeys, slot, ends_at, orders) for slot in range(users)),
+            )
+            async with chaos(cluster, seed) as failures:
+                await _rotate_keys_and_upgrade(cluster, failures, folder, minutes * 60 / 4)
+                await asyncio.sleep(ends_at - time.monotonic())
+            await ordering
             await cluster.becomes_idle()
         found = await audit(cluster, journeys)
-        readers = frozenset(row["user_id"] for row in await cluster.query("SELECT DISTINCT user_id FROM subscriptions"))
+        subscribed = await cluster.query("SELECT DISTINCT user_id FROM subscriptions")
+        reading = frozenset(row["user_id"] for row in subscribed)
         calls = [call for each in found.recorded.calls.values() for call in each]
         (counted,) = await cluster.query("SELECT count(*) AS updates FROM inbox")
         return Result(
@@ -103,21 +121,38 @@ async def soak(database: str, folder: Path, *, minutes: float, replicas: int, se
             failures,
             traffic,
             counted["updates"],
-            [call.at for call in calls if call.chat_id in readers and call.method in BULK],
-            readers,
+            [call.at for call in calls if call.chat_id in reading and call.method in BULK],
+            reading,
         )
 
 
-async def _order_without_pause(cluster: Cluster, journeys: list[Journey], slot: int, ends_at: float) -> None:
-    while time.monotonic() < ends_at:
+async def _rotate_keys_and_upgrade(cluster: Cluster, failures: Chaos, folder: Path, pause: float) -> None:
+    """Stop all replicas, and start all, as a rotation of the keys and an upgrade need it. Pause before each time."""
+    replica = cluster.replicas[0]
+    old, new = replica.environment["ENCRYPTION_KEYS"], generate_key()
+    await asyncio.sleep(pause)
+    await failures.replace_all(ENCRYPTION_KEYS=f"{new},{old}")
+    environment = {**replica.environment, "DATABASE_URL": cluster.database}  # without its relay, which fails
+    rotated = await run_program(folder, "rotate-keys", environment=environment)
+    assert rotated.code == 0, rotated
+    await asyncio.sleep(pause)
+    await failures.replace_all(ENCRYPTION_KEYS=new)
+    await asyncio.sleep(pause)
+    await failures.replace_all(NEXT_VERSION)
+
+
+async def _order_without_pause(
+    cluster: Cluster, journeys: list[Journey], slot: int, ends_at: float, orders: int
+) -> None:
+    while time.monotonic() < ends_at or len(journeys) < orders:
         journey = await new_journey(cluster.system, is_typing_ahead=slot % 2 == 1)
         journeys.append(journey)
         await journey.tries_to_walk()
 
 
-async def _send_broadcasts(cluster: Cluster, traffic: Traffic, ends_at: float) -> None:
+async def _send_broadcasts(cluster: Cluster, traffic: Traffic, count: int, ends_at: float) -> None:
     """Send one broadcast after another to the same readers, and count who got one twice or never."""
-    readers = await add_subscribers(cluster.system, READERS)
+    readers = await add_subscribers(cluster.system, count)
     number = 0
     while time.monotonic() < ends_at:
         number += 1
@@ -202,10 +237,11 @@ def find_broken(result: Result) -> list[str]:
         allowed = math.ceil(per_second * (CHECKED_SECONDS + traffic.longest_pause))
         if most > allowed:
             broken.append(f"{most} {what} within {CHECKED_SECONDS:g} s, and {allowed} are allowed")
+    paused = timedelta(seconds=traffic.longest_pause)
     broken += [
         f"{change.lease} {change.key} passed on {change.seconds_late:.2f} s late at {_format_time(change.at)}"
         for change in (*result.takeovers, *result.leader_changes)
-        if change.at > _latest_takeover(change, failed_at, paused=timedelta(seconds=traffic.longest_pause))
+        if change.at > _latest_takeover(change, failed_at, result.chaos.replaced, paused)
     ]
     # One message to another chat can be: who takes a chat over doesn't know what was sent to it in the last second.
     broken += [
@@ -220,13 +256,19 @@ def find_broken(result: Result) -> list[str]:
     return broken
 
 
-def _latest_takeover(change: LeaseChange, failed_at: Sequence[datetime], *, paused: timedelta) -> datetime:
+def _latest_takeover(
+    change: LeaseChange,
+    failed_at: Sequence[datetime],
+    replaced: Sequence[tuple[datetime, datetime]],
+    paused: timedelta,
+) -> datetime:
     """Return when a lease must have passed on.
 
     If another replica fails just as it takes over, its time counts, too. So does a pause of this program, because the
-    replicas share its processors.
+    replicas share its processors. While all replicas are replaced, nobody is there to take it.
     """
-    latest = change.could_be_taken_at + LATEST + paused
+    waits_for = (end for began, end in replaced if began - LATEST <= change.could_be_taken_at <= end)
+    latest = max([change.could_be_taken_at, *waits_for]) + LATEST + paused
     return max([latest, *(at + timedelta(seconds=LEASE_SECONDS) + LATEST + paused for at in failed_at if at < latest)])
 
 
@@ -241,9 +283,6 @@ def describe(result: Result) -> str:
         "replicas whose backends were terminated": counts["backends terminated"],
         "replicas whose connections were cut": counts["connections cut"],
         "replicas whose connections stalled for longer than the lease": counts["stalled"],
-        "replicas exchanged for another version or other keys / refused keys": (
-            f"{counts['exchanged']} / {result.chaos.exchange.counts['refused']}"
-        ),
         "replicas that ended on their own": counts["ended on their own"],
         "updates": result.updates,
         "orders placed / requests to place one": f"{found.orders} / {found.posts}",

@@ -4,16 +4,13 @@ import pytest
 
 from tests.e2e.faults import ORDERS, count_posts
 from tests.replicas.audit import audit
-from tests.replicas.cluster import Cluster
+from tests.replicas.cluster import ANSWERED_AFTER, Cluster
 from tests.replicas.journeys import QUESTIONS, new_journey
 from tests.replicas.replica import Replica
 from tests.texts import like
 from tests.waiting import until
 
 pytestmark = [pytest.mark.process, pytest.mark.asyncio(loop_scope="module")]
-
-ANSWERED_AFTER = 3.0
-"""Seconds after which a held call is answered, while the replica that waits for it is frozen."""
 
 
 async def loses_its_chats(replica: Replica, before: int) -> None:

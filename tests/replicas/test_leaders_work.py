@@ -4,12 +4,11 @@ import asyncio
 
 import pytest
 
-from bot.broadcasts.model import DeliveryStatus
 from tests.e2e.broadcasts.subscribers import (
     add_confirmed_broadcast,
     add_subscribers,
     count_messages,
-    users_with_status,
+    find_unknown,
     wait_for_live_message,
     wait_for_report,
     wait_until_reached,
@@ -23,13 +22,19 @@ from tests.waiting import found
 pytestmark = [pytest.mark.process, pytest.mark.asyncio(loop_scope="module")]
 
 READERS, REACHED = 120, 30
+WAIT = """CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$"""
+HOLD_PAID = """CREATE TRIGGER hold_paid BEFORE INSERT ON outbox FOR EACH ROW
+WHEN (NEW.kind = 'paid' AND NEW.chat_id = {}) EXECUTE FUNCTION wait()"""
+"""Lets the transaction of a message about a payment wait when the message has its id."""
+
+HELD = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND NOT granted"
 USER_TABLES = {
     "users": "id",
     "recipients": "user_id",
     "drafts": "user_id",
     "orders": "user_id",
     "outbox": "chat_id",
-    "jobs": "chat_id",
 }
 
 
@@ -46,7 +51,7 @@ async def test_a_broadcast_goes_on_after_its_leader_is_killed_and_reaches_nobody
     report = await wait_for_report(system, broadcast)
     await cluster.leader_is_followed(killed, failed_at)
     reached = await count_messages(system, readers)
-    unknown = await users_with_status(system, broadcast, DeliveryStatus.UNKNOWN)
+    unknown = await find_unknown(system, broadcast)
     assert set(reached.values()) == {1}
     assert set(readers) - reached.keys() <= unknown, "nobody is left out but who is listed"
     assert report["delivered"] + len(unknown) == READERS
@@ -79,3 +84,23 @@ async def test_users_are_deleted_beside_three_replicas_and_leave_no_row(cluster:
     await cluster.becomes_idle()
     await asyncio.gather(*(is_deleted(cluster, each) for each in journeys))
     assert (await audit(cluster, journeys)).broken == []
+
+
+async def test_a_message_that_is_committed_after_later_ones_is_sent(cluster: Cluster) -> None:
+    first, later = await new_journeys(cluster.system, 2)
+    await asyncio.gather(first.goes_to_review(), later.goes_to_review())
+    await first.confirms()
+    await first.gets_invoice()
+    await cluster.query(WAIT)
+    await cluster.query(HOLD_PAID.format(first.chat.id))
+    await cluster.query("SELECT pg_advisory_lock(1)")
+    assert first.order is not None
+    await cluster.system.service.pays(first.order)
+    await found(lambda: cluster.query(HELD), bool, what="the message about the payment has its id")
+    await later.confirms()
+    await later.gets_invoice()
+    assert await cluster.query(HELD), "it is committed after the later invoice was sent"
+    await cluster.query("SELECT pg_advisory_unlock(1)")
+    await asyncio.gather(first.gets_rupiah_sent(), later.pays())
+    await later.gets_rupiah_sent()
+    assert (await audit(cluster, [first, later])).broken == []

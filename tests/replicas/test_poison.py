@@ -9,13 +9,12 @@ import pytest
 import pytest_asyncio
 
 from tests.replicas.audit import audit
+from tests.replicas.bots import CRASHING, KILLING_TEXT
 from tests.replicas.cluster import Cluster, running_cluster
-from tests.replicas.crashing_bot import KILLING_TEXT
 from tests.replicas.journeys import new_journey
 
 pytestmark = [pytest.mark.process, pytest.mark.asyncio(loop_scope="module")]
 
-CRASHING = "tests.replicas.crashing_bot"
 ATTEMPTS = 5
 
 
@@ -36,7 +35,7 @@ async def keep_running(cluster: Cluster, deaths: Counter[str]) -> None:
             if not each.is_running:
                 deaths[each.name] += 1
                 await cluster.end_leases_of(each)
-                await each.start(CRASHING)
+                await each.start()
 
 
 async def test_an_update_that_kills_its_process_is_dropped_after_five_attempts(crashing: Cluster) -> None:
@@ -48,5 +47,5 @@ async def test_an_update_that_kills_its_process_is_dropped_after_five_attempts(c
     restarting.cancel()
     assert 1 <= deaths.total() <= ATTEMPTS + 1, "the first attempt isn't counted, because it wasn't suspect yet"
     assert max(deaths.values()) <= ATTEMPTS
-    assert sum(len(each.lines("update_dropped")) for each in crashing.replicas) == 1
+    assert sum(len(each.lines("chat_work_dropped")) for each in crashing.replicas) == 1
     assert (await audit(crashing, [poisoned, other])).broken == []

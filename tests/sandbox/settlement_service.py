@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, create_app
-from bot.settlement.client import RetryPolicy, SettlementClient, Timeouts
+from bot.settlement.client import SettlementClient
+from bot.settlement.http import RetryPolicy, Timeouts
 from tests.sandbox.serving import serving
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -50,7 +51,7 @@ class SandboxService:
         """Return a client, by default without retries."""
         options.setdefault("retry", RetryPolicy(attempts=1))
         options.setdefault("timeouts", Timeouts(*[TIMEOUT_SECONDS] * 4))
-        return SettlementClient(self.url, api_key, sleep=self.clock.sleep, **options)
+        return SettlementClient(self.url, api_key, **{"sleep": self.clock.sleep, **options})
 
     async def control(self, verb: str, where: str, /, **body: object) -> dict[str, Any]:
         """Call a control endpoint."""

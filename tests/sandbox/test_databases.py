@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.infra.leases.model import LEASE_SECONDS
+from bot.infra.leases.repository import LEASE_SECONDS
 from bot.sandbox import databases, run
 from bot.sandbox.databases import Place
 

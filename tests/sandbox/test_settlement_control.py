@@ -21,7 +21,7 @@ async def test_a_wrong_invoice_is_well_signed_and_wrong_in_just_that(wrong: str)
         made = await system.place()
         invoice = bolt11.decode(made["bolt11"])
         wrongs = {
-            "amount": invoice.amount_sat != made["satAmount"],
+            "amount": invoice.amount_msat != 1_000 * made["satAmount"],
             "network": invoice.currency != "bcrt",
             "expired": invoice.expires_at <= START,
         }

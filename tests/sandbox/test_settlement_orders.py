@@ -31,7 +31,7 @@ async def test_a_lightning_order_comes_with_a_signed_invoice_for_exactly_its_sat
         made = await system.place()
         invoice = bolt11.decode(made["bolt11"])
         assert (made["satAmount"], made["idrAmount"], made["btcIdr"]) == (9375, 150_000, 1_600_000_000)
-        assert (invoice.amount_sat, invoice.currency) == (9375, "bcrt")
+        assert (invoice.amount_msat, invoice.currency) == (9_375_000, "bcrt")
         assert invoice.expires_at == START + timedelta(hours=1)
         assert made["invoiceExpiresAt"] == "2026-11-21T04:00:00.000Z"
         assert "deposit" not in made

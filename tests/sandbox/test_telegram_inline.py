@@ -49,8 +49,16 @@ async def test_a_query_is_answered_and_a_result_becomes_a_message_via_the_bot() 
         assert (message["text"], message["entities"][0]["type"]) == ("Pay me", "bold")
         assert (message["from"]["id"], message["via_bot"]["username"]) == (SARI, "kirim_sandbox_bot")
         assert message["reply_markup"] == ARTICLE["reply_markup"]
-        # The bot isn't in this group, so it hears nothing of the message.
-        assert await server.hears(offset=2**31) == []
+        # The bot isn't in this group, so it hears only that its result was chosen.
+        (update,) = await server.hears(offset=-1)
+        told = update["chosen_inline_result"]
+        assert (told["from"]["id"], told["result_id"], told["query"]) == (SARI, "1", "500rb")
+        edit = {"inline_message_id": told["inline_message_id"], "text": "Paid"}
+        assert (await server.calls("editMessageText", **edit)).json()["result"] is True
+        assert "not modified" in (await server.calls("editMessageText", **edit)).json()["description"]
+        wrong = await server.calls("editMessageText", **{**edit, "inline_message_id": "inline.1.1"})
+        assert "MESSAGE_ID_INVALID" in wrong.json()["description"]
+        assert (await server.sees(FRIENDS_GROUP_ID))[-1]["text"] == "Paid"
         assert (await server.sees(FRIENDS_GROUP_ID))[-1]["message_id"] == message["message_id"]
 
 
@@ -99,6 +107,15 @@ async def test_nobody_sends_the_result_of_another_user() -> None:
             chosen = {"from": person, "query_id": query_id, "result_id": result}
             answer = await server.people.post(f"/sandbox/chats/{FRIENDS_GROUP_ID}/choose", json=chosen)
             assert answer.status_code == 404
+
+
+async def test_without_feedback_the_bot_does_not_hear_what_was_chosen() -> None:
+    async with running(inline_feedback=False) as server:
+        waiting, query = await asks(server)
+        await server.calls("answerInlineQuery", inline_query_id=query["id"], results=[ARTICLE])
+        chosen = {"from": SARI, "query_id": (await waiting)["query_id"], "result_id": "1"}
+        await server.posts(f"/sandbox/chats/{FRIENDS_GROUP_ID}/choose", chosen, "message")
+        assert [*(await server.hears(offset=-1))[0]] == ["update_id", "inline_query"]
 
 
 async def test_a_bot_without_inline_mode_hears_no_query() -> None:

@@ -66,6 +66,21 @@ async def test_a_sandbox_keeps_its_id_also_if_nothing_else_was_saved(tmp_path: P
     assert ids[0] == ids[1] != ids[2]
 
 
+async def test_a_kill_before_the_first_message_is_saved_gives_no_number_twice(tmp_path: Path) -> None:
+    """The bot would ignore the next update, as one that it knows."""
+
+    async def numbers(state: Path) -> tuple[int, ...]:
+        async with running(state_path=state) as server:
+            said, in_group = await server.says(EMMA, "a"), await server.says(OSCAR, "b", SUPPORT_GROUP_ID)
+            return (await server.hears())[0]["update_id"], said["message_id"], in_group["message_id"]
+
+    async with running(state_path=tmp_path / "as-the-kill-left-it.sqlite3"):
+        pass
+    lost = await numbers(tmp_path / "lost.sqlite3")
+    given = await numbers(tmp_path / "as-the-kill-left-it.sqlite3")
+    assert all(new > old for new, old in zip(given, lost, strict=True)), (given, lost)
+
+
 def a_message(text: str) -> StoredMessage:
     return StoredMessage(chat_id=1, message_id=2, date=3, body={"text": text}, outgoing=False)
 

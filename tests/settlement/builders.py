@@ -3,8 +3,9 @@
 from decimal import Decimal
 from typing import Any, Final
 
+from bot.core.money import Amount
 from bot.payments.tokens import TOKENS
-from bot.settlement.model import Deposit, PayoutMethod, Quote
+from bot.settlement.model import Deposit, OrderReport, OrderRequest, PayoutMethod, Quote
 from tests.screens import NOW
 
 BCA: Final = PayoutMethod("014", "BANK BCA", "bank", 250_000_000)
@@ -20,11 +21,11 @@ QUOTE: Final = Quote(Decimal(1_700_123_456), NOW)
 SAFE_ADDRESS: Final = "0x52908400098527886E0F7030069857D2E4169EE7"
 
 
-def a_deposit(channel: str, /, **changes: Any) -> Deposit:
+def a_deposit(code: str, /, **changes: Any) -> Deposit:
     """Return the instructions for paying with a token."""
-    token = TOKENS[channel]
+    token = TOKENS[code]
     values: dict[str, Any] = {
-        "channel": channel,
+        "channel": code,
         "chain_id": token.chain.id,
         "chain_name": token.chain.name,
         "token_symbol": token.symbol,
@@ -33,6 +34,17 @@ def a_deposit(channel: str, /, **changes: Any) -> Deposit:
         "decimals": token.decimals,
     }
     return Deposit(**{**values, **changes})
+
+
+def a_request(amount: Amount = Amount("IDR", 50_000), **changes: Any) -> OrderRequest:  # noqa: B008  frozen
+    """Return a request for an order to a bank."""
+    values = {"method": BCA, "number": "1234567890", "holder": None, "channel": "lightning", **changes}
+    return OrderRequest(amount=amount, **values)
+
+
+def a_report(service_id: str = "svc-1", state: str = "IDLE", **details: Any) -> OrderReport:
+    """Return the service's record of an order."""
+    return OrderReport(service_id=service_id, state=state, **{"sats": 29_412, "idr": 500_000, **details})
 
 
 def at_any_time() -> bool:

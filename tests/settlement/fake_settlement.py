@@ -1,7 +1,6 @@
 """A settlement service for tests of the use cases: it keeps orders, issues real invoices, and fails on request.
 
-It implements the port, so it knows no HTTP. `tests/settlement/test_adapter.py` tests the real adapter of the
-same port.
+It replaces the calls of `SettlementClient`, so it knows no HTTP. `test_client_against_sandbox.py` tests the real ones.
 """
 
 import asyncio
@@ -15,25 +14,23 @@ from typing import Any
 
 from bot.core.money import rupiah_for_sats, sats_for_rupiah
 from bot.payments.tokens import TOKENS
+from bot.settlement.client import SettlementClient
+from bot.settlement.errors import NeverReached, NotCreated, OrderNotFound, OutcomeUnknown, SettlementFailure
+from bot.settlement.health import Health
 from bot.settlement.model import (
+    CreatedOrder,
     DepositRails,
     MaySend,
     NewestOrders,
-    NotCreated,
-    OrderNotFound,
     OrderReport,
     OrderRequest,
-    OutcomeUnknown,
-    OutOfReach,
     PayoutMethod,
-    Placed,
     PlatformStats,
     Quote,
     Rail,
-    SettlementFailure,
 )
 from tests.payments import bolt11_write
-from tests.settlement.builders import BCA, BRI, GOPAY, a_deposit
+from tests.settlement.builders import BCA, BRI, GOPAY, a_deposit, at_any_time
 
 BEGINNING = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 RATE = Decimal(1_700_000_000)
@@ -54,7 +51,7 @@ class MovedClock:
 
 
 @dataclass
-class FakeSettlement:
+class FakeSettlement(SettlementClient):
     """`places` scripts the next POSTs: "answer" (also when empty), "lost_before", "lost_after", or an exception.
 
     `asked` is set when a POST arrives. `gate` holds back the answers.
@@ -90,19 +87,16 @@ class FakeSettlement:
         self._read("methods")
         return self.methods
 
-    async def deposit_channels(self) -> frozenset[str]:
-        self._read("rails")
-        return self.rails
-
     async def deposit_rails(self) -> DepositRails:
         self._read("rails")
-        return DepositRails(is_configured=bool(self.rails), rails=tuple(Rail(name=name) for name in sorted(self.rails)))
+        names = [TOKENS[code].rail if code in TOKENS else code for code in sorted(self.rails)]
+        return DepositRails(is_configured=bool(names), rails=tuple(Rail(name=name) for name in names))
 
     async def platform_stats(self) -> PlatformStats:
         self._read("stats")
         return PlatformStats({"totalOrders": len(self.records), "updatedAt": self.now().isoformat()})
 
-    async def place(self, request: OrderRequest, may_send: MaySend) -> Placed:
+    async def place(self, request: OrderRequest, may_send: MaySend = at_any_time) -> CreatedOrder:
         if not may_send():
             raise NotCreated
         self.calls.append(("place", request.number))
@@ -113,26 +107,26 @@ class FakeSettlement:
         if doing == "lost_before":
             raise OutcomeUnknown
         if doing == "never_reached":
-            raise OutOfReach
-        placed = self.make(request)
+            raise NeverReached
+        created = self.make(request)
         if self.gate is not None:
             await self.gate.wait()
         if doing == "lost_after":
             raise OutcomeUnknown
-        return replace(placed, **(self.answers.popleft() if self.answers else {}))
+        return replace(created, **(self.answers.popleft() if self.answers else {}))
 
-    async def look_up(self, service_id: str) -> OrderReport:
+    async def look_up(self, service_id: str, *, retry: bool = False) -> OrderReport:  # noqa: ARG002
         self._read("look_up", service_id)
         if service_id not in self.records:
             raise OrderNotFound
         return self.records[service_id]
 
-    async def newest(self, limit: int = 100) -> NewestOrders:
+    async def newest(self, limit: int = 100, *, retry: bool = False) -> NewestOrders:  # noqa: ARG002
         self._read("newest")
         reports = tuple(reversed(self.records.values()))[:limit] if self.listed else ()
         return NewestOrders(reports, self.now())
 
-    def make(self, request: OrderRequest) -> Placed:
+    def make(self, request: OrderRequest) -> CreatedOrder:
         """Create an order, as the service does after it received the request."""
         rate = self.locked_rate or self.rate
         given = request.amount.value
@@ -155,7 +149,7 @@ class FakeSettlement:
             created_at=self.now(),
             deposit=deposit,
         )
-        return Placed(
+        return CreatedOrder(
             service_id=service_id, sats=sats, idr=idr, btc_idr=rate, bolt11=invoice, deposit=deposit, expires_at=None
         )
 
@@ -189,6 +183,28 @@ class FakeSettlement:
         self.calls.append((call, about))
         if self.reads:
             raise self.reads.popleft()
+
+
+class RecordedSettlement:
+    """A service as one process calls it. The process's health is told each result, as the client does it."""
+
+    def __init__(self, settlement: SettlementClient, health: Health) -> None:
+        self._settlement = settlement
+        self._health = health
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._settlement, name)
+
+        async def call(*args: Any, **options: Any) -> Any:
+            try:
+                result = await method(*args, **options)
+            except SettlementFailure as failure:
+                self._health.record("order", failure, 0)
+                raise
+            self._health.record("order", result, 0)
+            return result
+
+        return call
 
 
 def failing(failure: type[SettlementFailure], times: int = 1) -> list[Exception]:

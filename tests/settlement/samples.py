@@ -5,15 +5,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
-from bot.settlement.model import (
-    KeyRefused,
-    OrderNotFound,
-    PayoutMethod,
-    Quote,
-    ServiceDown,
-    SettlementFailure,
-    SlowDown,
-)
+from bot.settlement.errors import KeyRefused, NoAnswer, OrderNotFound, SettlementFailure, SlowDown
+from bot.settlement.model import PayoutMethod, Quote
 from tests.screens import Outside
 from tests.settlement.builders import LISTED_BCA, LISTED_GOPAY, QUOTE
 
@@ -31,10 +24,10 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     Quote: lambda outside: (QUOTE, replace(QUOTE, usdc_idr=Decimal("16250.5"), source=outside.typed * 20)),
     SettlementFailure: lambda _: (
         OrderNotFound(),
-        SlowDown(3),
-        SlowDown(1e300),
+        SlowDown(retry_after=3),
+        SlowDown(retry_after=1e300),
         SlowDown(),
         KeyRefused(),
-        ServiceDown(),
+        NoAnswer(),
     ),
 }

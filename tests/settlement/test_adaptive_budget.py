@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bot.app import compute_poller_silence
 from bot.config import load
 from bot.settlement.budget import LEAST_PER_SECOND, AdaptiveBudget
-from tests.infra.test_pace_of_settings import REQUIRED
+from tests.infra.keys import REQUIRED_SETTINGS
 from tests.virtual_time import in_virtual_time, now
 
 
@@ -89,5 +89,5 @@ def test_turns_are_as_far_apart_as_the_rate_of_the_moment_says() -> None:
 
 @pytest.mark.parametrize(("most", "least"), [("1000", 0.5), ("10", 0.5), ("0.05", 0.05)])
 def test_a_halved_budget_is_not_taken_for_a_silent_poller(most: str, least: float) -> None:
-    settings = load(None, **REQUIRED, service_max_requests_per_second=most)
+    settings = load(None, **REQUIRED_SETTINGS, service_max_requests_per_second=most)
     assert compute_poller_silence(settings) > timedelta(seconds=1 / least)

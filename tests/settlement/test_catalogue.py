@@ -7,7 +7,7 @@ import pytest
 
 from bot.payments.tokens import CODES
 from bot.settlement.catalogue import KEEP_METHODS, KEEP_QUOTE, CachedValue, ServiceCatalogue
-from bot.settlement.model import ServiceDown
+from bot.settlement.errors import NoAnswer
 from tests.settlement.builders import BCA
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
@@ -75,9 +75,9 @@ async def test_the_list_is_fetched_anew_where_that_is_asked_for(
 async def test_a_failure_is_told_to_all_who_asked_and_not_kept(
     catalogue: ServiceCatalogue, service: FakeSettlement
 ) -> None:
-    service.reads.append(ServiceDown())
+    service.reads.append(NoAnswer())
     answers = await asyncio.gather(*(catalogue.quote() for _ in range(5)), return_exceptions=True)
-    assert [type(answer) for answer in answers] == [ServiceDown] * 5
+    assert [type(answer) for answer in answers] == [NoAnswer] * 5
     assert (await catalogue.quote()).btc_idr == service.rate
 
 
@@ -86,8 +86,8 @@ async def test_a_failure_to_refresh_is_not_hidden_behind_an_old_value(
 ) -> None:
     await catalogue.methods()
     clock.passes(seconds=KEEP_METHODS.total_seconds())
-    service.reads.append(ServiceDown())
-    with pytest.raises(ServiceDown):
+    service.reads.append(NoAnswer())
+    with pytest.raises(NoAnswer):
         await catalogue.methods()
 
 
@@ -110,11 +110,11 @@ async def test_a_failure_that_nobody_waits_for_any_more_is_quiet(clock: MovedClo
     going = asyncio.create_task(shared.get())
     await asyncio.sleep(0)
     going.cancel()
-    fetch.answer.set_exception(ServiceDown())
+    fetch.answer.set_exception(NoAnswer())
     for _ in range(5):
         await asyncio.sleep(0)
     assert going.cancelled()
-    with pytest.raises(ServiceDown):
+    with pytest.raises(NoAnswer):
         await shared.get()
 
 

@@ -6,15 +6,14 @@ from datetime import timedelta
 
 import pytest
 
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
-from bot.settlement.budget import AdaptiveBudget, Budget
-from bot.settlement.model import OrderReport, SlowDown
-from bot.settlement.monitored import MonitoredSettlement
-from bot.settlement.steps import OrderStep
+from bot.settlement.budget import Budget
+from bot.settlement.model import OrderStep
 from tests.orders.builders import an_order
 from tests.orders.order_system import OrderSystem
+from tests.settlement.builders import a_report
 from tests.settlement.fake_settlement import FakeSettlement
 
 PER_SECOND = 10.0
@@ -42,7 +41,7 @@ async def placed(system: OrderSystem, people: Iterable[int], *, paid: bool = Fal
     async with system.store.transaction() as tx:
         for user in people:
             service_id, state = f"svc-{len(system.service.records) + 1}", "LN_INVOICE_PAID" if paid else "ROUTE_SHOWN"
-            system.service.records[service_id] = OrderReport(service_id=service_id, state=state)
+            system.service.records[service_id] = a_report(service_id=service_id, state=state)
             order = an_order(
                 f"R{user}",
                 user_id=user,
@@ -138,17 +137,3 @@ async def test_a_viewed_order_is_polled_at_the_usual_interval_though_its_own_is_
     system.viewed.record_viewed_page(order.reference)
     await system.poll(after=1)
     assert (await system.order(order.reference)).is_paid
-
-
-async def test_a_rejection_of_any_request_halves_the_budget_of_the_poller(
-    service: FakeSettlement, system: OrderSystem
-) -> None:
-    budget = AdaptiveBudget(10, clock=lambda: system.clock.now().timestamp())
-    watched = MonitoredSettlement(service, system.health, on_slow_down=budget.halve)
-    service.reads.append(SlowDown(1))
-    with pytest.raises(SlowDown):
-        await watched.newest()
-    assert budget.per_second == 5
-    system.clock.passes(seconds=10)
-    await watched.newest()
-    assert budget.per_second == 6

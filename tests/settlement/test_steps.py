@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.settlement.steps import STEP_OF_STATE, OrderStep, step_after
+from bot.settlement.model import STEP_OF_STATE, OrderStep, step_after
 
 DOCUMENTED = [
     "IDLE",

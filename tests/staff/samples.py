@@ -5,17 +5,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from bot.orders.notifications.warnings import OrderInAlarm
+from bot.home.feature import AUDIT_TERMS
 from bot.orders.order import Order
-from bot.staff.alarm_model import ORDER_ALARMS, Alarm, AlarmKind
-from bot.staff.alarm_subjects import Subjects
-from bot.staff.audit import PAGE_SIZE, AuditPage
-from bot.staff.audit_terms import AuditTerms
-from bot.staff.model import AuditAction, AuditEntry
+from bot.orders.warnings import OrderInAlarm
+from bot.staff.audit import PAGE_SIZE, AuditPage, AuditTerms
+from bot.staff.model import ORDER_ALARMS, Alarm, AlarmKind, AuditAction, AuditEntry, Subjects
+from bot.staff.screens import show_handled
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from tests.orders.builders import an_open_order
 from tests.screens import NOW, Outside
-from tests.staff.audit_terms import TERMS
 
 CONTACTS: Final = ("", "@kirim_help", "help@kirim.example", "https://kirim.example/help?a=1&b=<2>")
 SERVICE_CONTACTS: Final = ("", "+62 21 1234 5678", f"https://service.example/{'a' * 176}")
@@ -65,7 +63,6 @@ def facts_of(kind: AlarmKind, now: datetime, typed: str) -> dict[str, object]:
         AlarmKind.OUTBOX_BACKLOG: {"count": 10_000, "since": since},
         AlarmKind.POLLER_SILENT: {"since": since},
         AlarmKind.RIGHT_MISSING: {"table": "orders"},
-        AlarmKind.ROW_LEFT: {"count": 2, "rows": "outbox 7, sealing_keys 1a2b3c4d"},
         AlarmKind.ROW_UNREADABLE: {"count": 6, "rows": "orders.holder 5, orders.number 7"},
         AlarmKind.SECOND_POLLER: {"since": since},
         AlarmKind.SERVICE_DOWN: {"since": since},
@@ -133,7 +130,7 @@ def some_audit_pages(outside: Outside) -> Iterator[AuditPage]:
     for action in AuditAction:
         entries = tuple(an_audit_entry(NOW, action=action, subject=each, detail=detail) for each in SUBJECTS)
         yield AuditPage(entries[:PAGE_SIZE], older="20260817T030500000000-00000000")
-    for word in sorted(TERMS.details):
+    for word in sorted(AUDIT_TERMS.details):
         yield AuditPage((an_audit_entry(NOW, detail=word),), actor_id=3001, is_newest=False)
     yield AuditPage(())
 
@@ -151,9 +148,10 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     Alarm: some_alarms,
     Sequence[Alarm]: some_lists,
     (str, "service_contact"): lambda _: SERVICE_CONTACTS,
+    (show_handled, "subject"): lambda _: ("ABC2345",),
     Subjects: lambda outside: ({}, {"ABC2345": OrderInAlarm(an_open_order(outside.method))}),
     AuditPage: some_audit_pages,
-    AuditTerms: lambda _: (TERMS,),
+    AuditTerms: lambda _: (AUDIT_TERMS,),
     SupportContacts: lambda _: SOME_CONTACTS,
 }
 

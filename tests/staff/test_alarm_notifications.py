@@ -1,23 +1,23 @@
 """Messages about alarms are in the reader's language, and only operators get buttons."""
 
+import asyncio
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
-from bot.infra.feature import Feature, Features
-from bot.infra.outbox.model import DeliveryOutcome, Sent, StoredNotification
+from bot.infra.outbox.model import DeliveryOutcome, Queue, Sent, StoredNotification
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered
 from bot.infra.telegram.ui.screen import Keyboard
-from bot.orders.notification_kinds import OrderWarning
-from bot.orders.notification_queue import operator_notifications
-from bot.orders.notifications.warnings import ALARM_SUBJECTS, OrderWarnings
-from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarm_subjects import AlarmSubjects
+from bot.orders.warnings import OrderWarning, OrderWarnings, load_order, operator_notifications
+from bot.staff.alarms import add_order_alarm, clear_alarm
+from bot.staff.model import AlarmKind, AlarmSubjects, Outcome
 from bot.staff.notifications import AlarmMessages
-from bot.support.tickets.repository import TicketRepository
+from bot.staff.repository import AuditRepository
+from bot.support.notifications import ticket_subject
+from bot.support.repository import TicketRepository
 from bot.users.model import User
 from bot.users.readers import RenderContext
 from tests.infra.builders import as_stored
@@ -75,8 +75,7 @@ def alarm_renderers(
     chat_id = notification.chat_id
     reader = User(id=chat_id, created_at=notification.created_at, locale="id" if chat_id == OLGA else "en")
     context = context_for(reader, store=system.store, messenger=sent_messages, now=system.clock.now())
-    subjects = AlarmSubjects(Features(Feature(name="orders", alarm_subjects=ALARM_SUBJECTS)))
-    messages = AlarmMessages(subjects, SERVICE_CONTACT)
+    messages = AlarmMessages(AlarmSubjects(load_order), SERVICE_CONTACT)
     return renderers_for(context, messages.renderers(), OrderWarnings(operators, SERVICE_CONTACT).renderers())
 
 
@@ -106,8 +105,8 @@ async def test_the_alarm_of_an_order_that_failed_is_the_operators_and_support_ha
     assert reference in sent_messages.texts[OSCAR][0]
     assert says(readable(sent_messages.texts[OSCAR][0]), "staff.alarm.todo.order_failed", id="svc-1")
     assert (sent_messages.labels(OSCAR), sent_messages.labels(OLGA)) == (
-        [label("staff.alarm.seen_to")],
-        [label("staff.alarm.seen_to", "id")],
+        [label("staff.alarm.take"), label("staff.alarm.seen_to")],
+        [label("staff.alarm.take", "id"), label("staff.alarm.seen_to", "id")],
     )
     assert sent_messages.texts.get(RINA) is None
     async with system.store.reading() as tx:
@@ -140,6 +139,7 @@ async def test_a_reminder_names_all_that_is_wrong_when_it_arrives(
     assert reference in sent_messages.texts[OSCAR][-1]
     assert says(sent_messages.texts[OSCAR][-1], "staff.alarm.key_refused")
     assert sent_messages.labels(OSCAR) == [
+        label("staff.alarm.take_all", count=2),
         label("staff.alarm.seen_to_order", reference=reference),
         label("staff.alarm.status"),
     ]
@@ -170,7 +170,7 @@ async def test_a_reminder_of_alarms_that_have_ended_is_not_sent(
     await system.deliver()
     assert len(sent_messages.texts[OSCAR]) == 1
     async with system.store.reading() as tx:
-        assert await OutboxRepository(tx).find_next_due() is None
+        assert not await OutboxRepository(tx).find_heads(tuple(Queue))
 
 
 async def test_a_message_that_may_have_arrived_says_so_when_it_is_sent_again(
@@ -184,3 +184,42 @@ async def test_a_message_that_may_have_arrived_says_so_when_it_is_sent_again(
     outcome: DeliveryOutcome = await renderers.send(notification)
     assert isinstance(outcome, Sent)
     assert text("infra.outbox.again") in sent_messages.texts[OSCAR][-1]
+
+
+async def test_what_was_handled_can_be_undone_once_and_the_others_have_the_alarm_again(
+    system: OrderSystem, sent_messages: SentMessages
+) -> None:
+    reference = await fail_after_payment(system)
+    kind = AlarmKind.ORDER_FAILED
+    assert await system.monitor.reopen(kind, reference, OSCAR) is None, "it is open"
+    resolved = [system.monitor.resolve(kind, reference, each, Outcome.REFUNDED) for each in (OSCAR, OLGA)]
+    assert sorted(await asyncio.gather(*resolved)) == [False, True]
+    await system.deliver()
+    reopened = await asyncio.gather(*(system.monitor.reopen(kind, reference, OSCAR) for _ in range(2)))
+    assert [each is None for each in reopened].count(False) == 1
+    await system.deliver()
+    assert says(sent_messages.texts[OLGA][-1], "staff.alarm.todo.order_failed", "id", id="svc-1")
+    (alarm,) = await system.alarms.find_open()
+    assert alarm.facts == {}
+    async with system.store.reading() as tx:
+        details = [each.detail for each in await AuditRepository(tx).page()]
+        (ticket,) = await TicketRepository(tx).of_order(reference)
+        lines = await OutboxRepository(tx).find_by_subject(ticket_subject(ticket.reference))
+    assert details == ["undone", "refunded"]
+    told = [each.payload["what"] for each in lines if str(each.payload.get("what")).startswith("handled_")]
+    assert told == ["handled_refunded", "handled_undone"]
+
+
+async def test_what_ended_by_itself_or_came_up_again_cannot_be_undone(system: OrderSystem) -> None:
+    reference = await fail_after_payment(system)
+    kind = AlarmKind.ORDER_FAILED
+    async with system.store.transaction() as tx:
+        await clear_alarm(tx, kind, reference, system.clock.now(), ())
+    assert await system.monitor.reopen(kind, reference, OSCAR) is None
+    assert await system.monitor.reopen(AlarmKind.STAFF_CHAT_LOST, "", OSCAR) is None
+    async with system.store.transaction() as tx:
+        await add_order_alarm(tx, kind, reference, system.clock.now())
+    assert await system.monitor.resolve(kind, reference, OSCAR, Outcome.OTHER)
+    async with system.store.transaction() as tx:
+        await add_order_alarm(tx, kind, reference, system.clock.now())
+    assert await system.monitor.reopen(kind, reference, OSCAR) is None

@@ -10,12 +10,11 @@ from bot.core.csv import CsvFile
 from bot.core.date_ranges import Period, Span, get_recent_span
 from bot.core.zones import PRESUMED
 from bot.infra.db.errors import StoreDown
-from bot.operations.statistics_service import StatisticsService
+from bot.operations.service import StatisticsService
 from bot.staff import audit as module
-from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import add_order_alarm
-from bot.staff.audit import PAGE_SIZE, AuditLog, record_audit
-from bot.staff.model import AuditAction, AuditEntry
+from bot.staff.audit import PAGE_SIZE, STAFF_TERMS, AuditLog, AuditTerms, name_as_written, record_audit
+from bot.staff.model import AlarmKind, AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.users.stored_data import delete_user
@@ -140,7 +139,7 @@ async def test_what_cant_be_recorded_isnt_done(system: OrderSystem, monkeypatch:
     monkeypatch.setattr(AuditRepository, "add", fails)
     with pytest.raises(StoreDown):
         await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
-    assert len(await system.alarms.open()) == 1
+    assert len(await system.alarms.find_open()) == 1
 
 
 async def test_a_deleted_user_is_removed_but_what_staff_did_stays(system: OrderSystem, audit_log: AuditLog) -> None:
@@ -153,3 +152,8 @@ async def test_a_deleted_user_is_removed_but_what_staff_did_stays(system: OrderS
     made = await audit_log.export(get_recent_span(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR)
     assert made.content is not None
     assert str(EMMA) not in made.content.decode()
+
+
+def test_two_features_cannot_have_subjects_of_the_same_kind() -> None:
+    with pytest.raises(ValueError, match="alarm"):
+        _ = STAFF_TERMS | AuditTerms(subjects={"alarm": name_as_written})

@@ -8,14 +8,14 @@ import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Backlog
-from bot.infra.outbox.payload import unpack
+from bot.infra.outbox.repository import unpack
 from bot.infra.telegram.ui.reader import Reader
-from bot.operations.screens import status as operator_status
-from bot.orders.notifications.warnings import OrderInAlarm
-from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.operations import screens as operator_screens
+from bot.orders.warnings import OrderInAlarm
+from bot.staff import screens
 from bot.staff.buttons import AlarmAction, AlarmButton
+from bot.staff.model import Alarm, AlarmKind
 from bot.staff.notifications import AlarmNotification, alarm_notifications
-from bot.staff.screens import alarms
 from tests.infra.builders import as_stored
 from tests.operations.samples import FIGURES, NO_FIGURES, a_summary
 from tests.orders.builders import ORDER_LINE, an_open_order
@@ -24,6 +24,8 @@ from tests.staff.samples import RECONCILED, every_alarm
 from tests.texts import TRANSLATIONS, label, like, says, text
 
 EN = TRANSLATIONS.get("en")
+READER = Reader(EN, JAKARTA, NOW)
+KEY_REFUSED = Alarm(kind=AlarmKind.KEY_REFUSED, raised_at=NOW)
 ORDER = an_open_order(state="FAILED", paid_at=NOW)
 ORDERS = {ORDER.reference: OrderInAlarm(ORDER)}
 FAILED = Alarm(kind=AlarmKind.ORDER_FAILED, subject="ABC2345", raised_at=NOW - timedelta(hours=2))
@@ -35,7 +37,7 @@ def line(mark: str, kind: AlarmKind, state: str) -> str:
 
 
 def test_all_is_well_in_one_line_each() -> None:
-    seen = ScreenCase("", operator_status.show_status(EN, a_summary(), FIGURES, {}, NOW, JAKARTA))
+    seen = ScreenCase("", operator_screens.show_status(READER, a_summary(), FIGURES, {}))
     head, table, figures = seen.text.split("\n\n")
     assert head == text("operations.status.fine", time="10:05 WIB")
     assert table.split("\n") == [
@@ -52,7 +54,6 @@ def test_all_is_well_in_one_line_each() -> None:
         line("✅", AlarmKind.PICTURE_REFUSED, "0"),
         line("✅", AlarmKind.INVOICE_NOT_REMOVED, "0"),
         line("✅", AlarmKind.ROW_UNREADABLE, text("staff.alarm.row_unreadable_fine")),
-        line("✅", AlarmKind.ROW_LEFT, text("staff.alarm.row_left_fine")),
         line("✅", AlarmKind.RIGHT_MISSING, text("staff.alarm.right_missing_fine")),
         line("✅", AlarmKind.SECOND_POLLER, text("staff.alarm.second_poller_fine")),
         line("✅", AlarmKind.DESTINATION_SLOW, "0"),
@@ -60,14 +61,16 @@ def test_all_is_well_in_one_line_each() -> None:
         line("✅", AlarmKind.DESTINATION_UNCLEAR, "0"),
         *(line("✅", kind, "0") for kind in RECONCILED),
         line("✅", AlarmKind.STAFF_CHAT_LOST, text("staff.alarm.staff_chat_lost_fine")),
+        text("operations.status.reported", mark="✅", count=0),
     ]
     assert figures.split("\n") == [
         text("operations.status.figures"),
         text("operations.status.oldest_waiting", length="75 seconds"),
         text("operations.status.payment_noticed", length="3.1 seconds"),
         text("operations.status.answers", median="0.23 seconds", limit="1.5 seconds"),
-        text("operations.status.slow_downs", count=1_234, limit=120),
+        text("operations.status.slow_downs", count=1_234, limit=12),
         text("operations.status.service_budget", count="9.8"),
+        text("operations.status.shared_told"),
         text("staff.alarm.lately", count=0),
     ]
     assert [button.label for button in seen.buttons] == [
@@ -79,16 +82,14 @@ def test_all_is_well_in_one_line_each() -> None:
 
 def test_what_was_not_measured_yet_is_said() -> None:
     summary = replace(a_summary(), backlog=Backlog())
-    shown = operator_status.show_status(EN, summary, NO_FIGURES, {}, NOW, JAKARTA).text
+    shown = operator_screens.show_status(READER, summary, NO_FIGURES, {}).text
     for key in ("none_waiting", "no_payment_noticed", "no_answers"):
         assert text(f"operations.status.{key}") in shown.split("\n")
     assert text("operations.status.service_budget", count="10") in shown
 
 
 def test_an_unknown_state_is_not_shown_as_fine() -> None:
-    shown = ScreenCase(
-        "", operator_status.show_status(EN, a_summary(known=False), FIGURES, {}, NOW, JAKARTA)
-    ).text.split("\n")
+    shown = ScreenCase("", operator_screens.show_status(READER, a_summary(known=False), FIGURES, {})).text.split("\n")
     unknown = (AlarmKind.KEY_REFUSED, AlarmKind.SERVICE_DOWN, AlarmKind.METHODS_SHRUNK)
     assert shown[:2] == text("operations.status.unchecked", time="10:05 WIB").split("\n")
     assert [each for each in shown[2:] if "❔" in each] == [
@@ -97,13 +98,14 @@ def test_an_unknown_state_is_not_shown_as_fine() -> None:
 
 
 def test_an_open_alarm_is_in_its_line_and_in_full_with_a_button_if_it_can_be_resolved() -> None:
-    seen = ScreenCase("", operator_status.show_status(EN, a_summary(FAILED, SHRUNK), FIGURES, ORDERS, NOW, JAKARTA))
+    seen = ScreenCase("", operator_screens.show_status(READER, a_summary(FAILED, SHRUNK), FIGURES, ORDERS))
     assert line("🚨", AlarmKind.ORDER_FAILED, "1") in seen.text.split("\n")
-    assert f"✅ {text('operations.status.others_fine', count=len(AlarmKind) - 2)}" in seen.text.split("\n")
+    assert f"✅ {text('operations.status.others_fine', count=len(AlarmKind) - 1)}" in seen.text.split("\n")
     assert "✅" not in seen.text.replace("✅", "", 1), "the others share one line"
     assert says(seen.text, "staff.alarm.order_failed", since="08:05 WIB", line=ORDER_LINE)
     assert says(seen.text, "staff.alarm.methods_shrunk", before=1_500, now=12, since="10:05 WIB")
-    assert [button.label for button in seen.buttons][:2] == [
+    assert [button.label for button in seen.buttons][:3] == [
+        label("staff.alarm.take_all", count=2),
         label("staff.alarm.seen_to_order", reference="ABC2345"),
         label("staff.alarm.accept"),
     ]
@@ -112,7 +114,7 @@ def test_an_open_alarm_is_in_its_line_and_in_full_with_a_button_if_it_can_be_res
 def test_the_status_begins_with_what_is_wrong_and_what_to_do_and_figures_come_last() -> None:
     again = replace(FAILED, subject="DEF2345")
     summary = a_summary(FAILED, SHRUNK, again)
-    parts = ScreenCase("", operator_status.show_status(EN, summary, FIGURES, ORDERS, NOW, JAKARTA)).text.split("\n\n")
+    parts = ScreenCase("", operator_screens.show_status(READER, summary, FIGURES, ORDERS)).text.split("\n\n")
     assert parts[0] == text("operations.status.wrong", count=3, time="10:05 WIB")
     todo = text("staff.alarm.todo.order_failed", id=f"{ORDER.service_id}, DEF2345")
     assert parts[1].startswith(f"🚨 {todo}\n"), "two that are alike have one piece of advice, before both"
@@ -125,21 +127,47 @@ def test_the_status_begins_with_what_is_wrong_and_what_to_do_and_figures_come_la
 def test_every_alarm_begins_with_the_action(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     for alarm in every_alarm(ORDER, NOW, "1.500"):
-        shown = alarms.show_raised(t, alarm, ORDERS, NOW, JAKARTA).text
+        shown = screens.show_raised(Reader(t, JAKARTA, NOW), alarm, ORDERS).text
         first, _, rest = shown.partition("\n\n")
         assert first.startswith("🚨 <b>")
-        assert alarms.format_alarm(t, alarm, ORDERS, NOW, JAKARTA) == rest
+        assert screens.format_alarm(Reader(t, JAKARTA, NOW), alarm, ORDERS) == rest
+
+
+def test_requests_that_were_reported_are_a_check_that_begins_the_status_if_there_is_no_alarm() -> None:
+    reported = replace(a_summary(), reported=2)
+    head, table, _ = ScreenCase("", operator_screens.show_status(READER, reported, FIGURES, {})).text.split("\n\n")
+    assert head == text("operations.status.reports", count=2, time="10:05 WIB")
+    assert table.split("\n")[1] == text("operations.status.reported", mark="🚨", count=2)
+    failed = replace(a_summary(FAILED), reported=2)
+    shown = ScreenCase("", operator_screens.show_status(READER, failed, FIGURES, ORDERS)).text
+    assert shown.startswith(text("operations.status.wrong", count=1, time="10:05 WIB"))
+    assert text("operations.status.reported", mark="🚨", count=2) in shown.split("\n")
 
 
 def test_an_empty_list_is_never_right() -> None:
     empty = replace(SHRUNK, facts={"before": 12, "now": 0})
-    seen = ScreenCase("", alarms.show_raised(EN, empty, {}, NOW, JAKARTA))
+    seen = ScreenCase("", screens.show_raised(READER, empty, {}))
     assert says(seen.text, "staff.alarm.methods_empty", before=12, since="10:05 WIB")
-    assert seen.buttons == []
+    assert [button.label for button in seen.buttons] == [label("staff.alarm.take")]
+
+
+def test_whoever_is_on_an_alarm_is_named_since_when_and_nobody_else_is_offered_it() -> None:
+    taken, reader = replace(FAILED, taken_by=2001, taken_at=NOW), replace(READER, names={2001: "Oscar"})
+    who = text("staff.alarm.taken", who="Oscar", since="10:05 WIB")
+    assert screens.format_toast(reader, taken) == text("staff.alarm.taken_toast", who="Oscar", since="10:05 WIB")
+    for shown in (
+        screens.show_raised(reader, taken, ORDERS),
+        screens.show_reminder(reader, [taken], ORDERS),
+        screens.show_taken(reader, [taken], ORDERS),
+        operator_screens.show_status(reader, a_summary(taken), FIGURES, ORDERS),
+    ):
+        seen = ScreenCase("", shown)
+        assert seen.text.count(who) == 1
+        assert not any("take" in (button.data or "") for button in seen.buttons)
 
 
 @pytest.mark.parametrize("kind", AlarmKind)
-def test_only_alarms_that_do_not_end_automatically_have_a_button(kind: AlarmKind) -> None:
+def test_only_alarms_that_do_not_end_automatically_have_a_button_that_ends_them(kind: AlarmKind) -> None:
     ends_by_hand = {
         AlarmKind.ORDER_STUCK,
         AlarmKind.ORDER_FAILED,
@@ -152,7 +180,9 @@ def test_only_alarms_that_do_not_end_automatically_have_a_button(kind: AlarmKind
         AlarmKind.STAFF_CHAT_LOST,
     }
     alarm = next(each for each in every_alarm(ORDER, NOW, "no") if each.kind is kind)
-    assert bool(alarms.build_keyboard(EN, alarm)) is (kind in ends_by_hand)
+    taken = replace(alarm, taken_by=2001, taken_at=NOW)
+    assert bool(screens.build_keyboard(EN, taken)) is (kind in ends_by_hand)
+    assert next(row[0].label for row in screens.build_keyboard(EN, alarm)) == label("staff.alarm.take")
 
 
 def advice(alarm: Alarm) -> str:
@@ -164,9 +194,9 @@ def advice(alarm: Alarm) -> str:
 @pytest.mark.parametrize("alarm", every_alarm(ORDER, NOW, "no"), ids=lambda alarm: alarm.kind)
 def test_every_alarm_says_what_to_do(alarm: Alarm) -> None:
     for shown in (
-        alarms.show_raised(EN, alarm, ORDERS, NOW, JAKARTA),
-        alarms.show_reminder(EN, [FAILED, alarm], ORDERS, NOW, JAKARTA),
-        operator_status.show_status(EN, a_summary(alarm), FIGURES, ORDERS, NOW, JAKARTA),
+        screens.show_raised(READER, alarm, ORDERS),
+        screens.show_reminder(READER, [FAILED, alarm], ORDERS),
+        operator_screens.show_status(READER, a_summary(alarm), FIGURES, ORDERS),
     ):
         assert re.search(advice(alarm), ScreenCase("", shown).text)
 
@@ -176,11 +206,9 @@ def test_an_alarm_says_where_the_service_is_reached_if_it_has_to_help(alarm: Ala
     where = text("staff.alarm.service_contact", contact="+62 21 1234 5678")
     is_asked = "settlement service" in advice(alarm).replace("\\", "") or alarm.kind is AlarmKind.KEY_REFUSED
     for shown in (
-        alarms.show_raised(EN, alarm, ORDERS, NOW, JAKARTA, service_contact="+62 21 1234 5678"),
-        alarms.show_reminder(EN, [alarm, alarm], ORDERS, NOW, JAKARTA, service_contact="+62 21 1234 5678"),
-        operator_status.show_status(
-            EN, a_summary(alarm), FIGURES, ORDERS, NOW, JAKARTA, service_contact="+62 21 1234 5678"
-        ),
+        screens.show_raised(READER, alarm, ORDERS, service_contact="+62 21 1234 5678"),
+        screens.show_reminder(READER, [alarm, alarm], ORDERS, service_contact="+62 21 1234 5678"),
+        operator_screens.show_status(READER, a_summary(alarm), FIGURES, ORDERS, service_contact="+62 21 1234 5678"),
     ):
         assert ScreenCase("", shown).text.count(where) == is_asked
 
@@ -189,17 +217,19 @@ def test_an_alarm_says_where_the_service_is_reached_if_it_has_to_help(alarm: Ala
 def test_where_the_service_is_reached_is_left_out_if_nobody_set_it(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     for alarm in every_alarm(ORDER, NOW, "no"):
-        shown = ScreenCase("", alarms.show_raised(t, alarm, ORDERS, NOW, JAKARTA)).text
+        shown = ScreenCase("", screens.show_raised(Reader(t, JAKARTA, NOW), alarm, ORDERS)).text
         assert not says(shown, "staff.alarm.service_contact", locale)
-    assert not says(ScreenCase("", alarms.show_key_refused(t)).text, "staff.alarm.service_contact", locale)
-    named = ScreenCase("", alarms.show_key_refused(t, "@service_help")).text
+    unnamed = ScreenCase("", screens.show_key_refused(t, KEY_REFUSED)).text
+    assert not says(unnamed, "staff.alarm.service_contact", locale)
+    named = ScreenCase("", screens.show_key_refused(t, KEY_REFUSED, "@service_help")).text
     assert says(named, "staff.alarm.service_contact", locale, contact="@service_help")
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_rejected_key_says_what_to_do_until_it_works(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    refused, works = (ScreenCase("", screen(t)).text for screen in (alarms.show_key_refused, alarms.show_key_works))
+    shown = (screens.show_key_refused(t, KEY_REFUSED), screens.show_key_works(t))
+    refused, works = (ScreenCase("", screen).text for screen in shown)
     assert says(refused, "staff.alarm.todo.key_refused", locale)
     assert not says(works, "staff.alarm.todo.key_refused", locale)
 
@@ -207,32 +237,32 @@ def test_a_rejected_key_says_what_to_do_until_it_works(locale: str) -> None:
 @pytest.mark.parametrize(("orders", "named"), [(ORDERS, "cm1"), ({}, "ABC2345")])
 def test_the_settlement_service_is_asked_by_the_id_it_knows(orders: dict[str, OrderInAlarm], named: str) -> None:
     for kind in (AlarmKind.ORDER_STUCK, AlarmKind.ORDER_FAILED, AlarmKind.INVOICE_MISMATCH):
-        said = ScreenCase("", alarms.show_raised(EN, replace(FAILED, kind=kind), orders, NOW, JAKARTA)).text
+        said = ScreenCase("", screens.show_raised(READER, replace(FAILED, kind=kind), orders)).text
         assert says(said, f"staff.alarm.todo.{kind}", id=named)
 
 
 def test_what_to_do_about_several_orders_is_said_once_for_all_of_them() -> None:
     others = [replace(FAILED, subject=f"ABC234{number}") for number in (6, 7)]
     stuck = replace(FAILED, kind=AlarmKind.ORDER_STUCK)
-    said = ScreenCase("", alarms.show_reminder(EN, [FAILED, stuck, *others], ORDERS, NOW, JAKARTA)).text
+    said = ScreenCase("", screens.show_reminder(READER, [FAILED, stuck, *others], ORDERS)).text
     failed = re.findall(like("staff.alarm.todo.order_failed"), said)
     assert failed == [text("staff.alarm.todo.order_failed", id="cm1, ABC2346, ABC2347")]
     assert re.findall(like("staff.alarm.todo.order_stuck"), said) == [text("staff.alarm.todo.order_stuck", id="cm1")]
 
 
 def test_its_end_says_how_long_it_lasted_and_which_order_it_was() -> None:
-    over = alarms.show_over(Reader(EN, JAKARTA, NOW), replace(FAILED, cleared_at=NOW), ORDERS, by=0)
+    over = screens.show_cleared(Reader(EN, JAKARTA, NOW), replace(FAILED, cleared_at=NOW), ORDERS, by=0)
     failed = text("staff.alarm.order_failed_over", line=ORDER_LINE)
     assert ScreenCase("", over).text == text("staff.alarm.over", duration="2 hours", line=failed)
     reader = Reader(EN, JAKARTA, NOW, {2001: "Oscar"})
-    by_oscar = alarms.show_over(reader, replace(FAILED, cleared_at=NOW), ORDERS, by=2001)
+    by_oscar = screens.show_cleared(reader, replace(FAILED, cleared_at=NOW), ORDERS, by=2001)
     assert ScreenCase("", by_oscar).text == text("staff.alarm.settled_by", who="Oscar", line=failed)
 
 
 def test_many_alarms_fit_into_one_message_that_says_how_many_more_there_are() -> None:
     many = [replace(FAILED, subject=f"ABC23{number}") for number in range(10, 60)]
-    seen = ScreenCase("", alarms.show_reminder(EN, many, {}, NOW, JAKARTA))
-    assert seen.text.endswith(text("staff.alarm.more", count=42))
+    seen = ScreenCase("", screens.show_reminder(READER, many, {}))
+    assert seen.text.endswith(text("staff.alarm.more", count=43))
     assert len(seen.buttons) == 9
 
 
@@ -248,5 +278,5 @@ def test_buttons_say_what_they_are_about_and_nothing_else_passes_for_them() -> N
         assert AlarmButton.read(about.pack()) == about
         assert AlarmButton.read(f"al:done:{alarm.kind}:{alarm.subject}") == about
     assert AlarmButton.read("al:status") == AlarmButton(AlarmAction.STATUS)
-    for other in ("al:", "al:open", "al:done:order_failed:abc;--", "al:done:" + "x" * 40, "o:ABC2345:card"):
+    for other in ("al:", "al:open", "al:done:order_failed:abc;--", "al:done:" + "x" * 40, "o:ABC2345:status"):
         assert AlarmButton.read(other) is None

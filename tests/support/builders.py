@@ -4,8 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.support.model import BotMessage, BotMessageRole, EntryKind, TicketEntry
-from bot.support.ticket import CloseReason, Ticket, TicketStatus
+from bot.support.model import BotMessage, BotMessageRole, CloseReason, EntryKind, Ticket, TicketEntry, TicketStatus
 from tests.times import NOW
 
 

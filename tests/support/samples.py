@@ -8,39 +8,39 @@ from itertools import product
 from typing import Final
 
 from bot.core.errors import Rejection
-from bot.core.text import plain
-from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.destinations.model import PayoutTimes
 from bot.orders.order import Order
-from bot.settlement.model import OrderReport, ServiceRecord
-from bot.support.cases.reader import Case
-from bot.support.lookup.model import OrderCounts, Page, TicketPage, UserOverview
-from bot.support.lookup.screens import orders as lookup_orders
-from bot.support.lookup.screens import user as lookup_user
-from bot.support.lookup.screens.tickets import TicketAndOrder
-from bot.support.model import TicketEntry, TicketFilter
-from bot.support.notification_kinds import EntryRemark, Remark
-from bot.support.notifications.screens import staff_lines
-from bot.support.reveal import screens as reveal_screens
-from bot.support.reveal.model import Reveal
-from bot.support.saved_replies import screens as saved_replies
-from bot.support.saved_replies.model import MAX_COUNT, SavedReply
+from bot.settlement.model import ServiceRecord
+from bot.support.cases import Case
+from bot.support.lookup_model import Found, OrderCounts, OrderFilter, Page, ParsedQuery, TicketPage, UserOverview
+from bot.support.model import (
+    Cause,
+    CloseReason,
+    Rating,
+    Reveal,
+    SavedReply,
+    Ticket,
+    TicketClosed,
+    TicketEntry,
+    TicketFilter,
+    TicketHeldByAnother,
+    TicketStatistics,
+)
+from bot.support.notifications import AboutTicket, Remark
+from bot.support.saved_replies import MAX_COUNT
+from bot.support.screens import reveals as reveal_screens
+from bot.support.screens import saved_replies
+from bot.support.screens.help import TOPICS, HelpFacts, show_page
+from bot.support.screens.lookups import TicketAndOrder
+from bot.support.screens.staff import ask_to_send, confirm_closed, explain_not_passed_on, show_line, show_start
+from bot.support.screens.user import show_contact
 from bot.support.service_orders import MARK, ServiceOrder
-from bot.support.staff.screens import guide, talk
-from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketClosed, TicketHeldByAnother
-from bot.support.ticket_statistics import TicketStatistics
-from bot.support.user_chat.facts import answer_newcomer
-from bot.support.user_chat.screens import help as help_screens
-from bot.support.user_chat.screens import question
-from bot.support.user_chat.screens.help import HelpFacts
 from bot.users.model import User
-from bot.users.provider import Provider
-from bot.users.screens import start
 from tests.checkout.builders import a_draft_at_review
 from tests.orders.builders import an_open_order, every_event_of
 from tests.orders.samples import some_orders
 from tests.screens import NOW, Outside, ScreenCase
-from tests.settlement.builders import QUOTE
+from tests.settlement.builders import a_report
 from tests.staff.samples import CONTACTS, SOME_CONTACTS
 from tests.support.builders import a_closed_ticket, an_entry, an_unanswered_ticket
 
@@ -49,8 +49,6 @@ PAYOUT_TIMES: Final = PayoutTimes(orders=20, median=timedelta(minutes=3), slow=t
 REVEAL: Final = Reveal(
     id="0" * 16, reference="ABC2345", staff_id=3001, message_id=7, at=NOW, until=NOW + timedelta(minutes=1)
 )
-
-DESTINATION_ROWS: Final = tuple((Button(f"Bank {code}", data=f"lu:find:{code}~~~~~~0"),) for code in ("014", "536"))
 
 
 def some_tickets(_: Outside) -> Iterator[Ticket]:
@@ -83,9 +81,9 @@ def some_cases(outside: Outside) -> Iterator[Case]:
 def some_service_orders(outside: Outside) -> Iterator[ServiceOrder]:
     """Yield orders that only the service knows: not read yet, empty, usual, and with what it could send."""
     yield ServiceOrder(service_id=SERVICE_ID)
-    yield ServiceOrder(service_id=SERVICE_ID, report=OrderReport(service_id=SERVICE_ID, state="IDLE"), read_at=NOW)
+    yield ServiceOrder(service_id=SERVICE_ID, report=a_report(service_id=SERVICE_ID, state="IDLE"), read_at=NOW)
     for text in ("BANK CENTRAL ASIA", outside.method.name, outside.typed):
-        report = OrderReport(
+        report = a_report(
             service_id=SERVICE_ID,
             state=text,
             sats=29_412,
@@ -109,6 +107,16 @@ def some_order_pages(outside: Outside) -> Iterator[Page[Order]]:
     yield Page(())
     for offset in (0, 10):
         yield Page((an_open_order(outside.method),) * 5, offset, has_more=not offset)
+
+
+def some_results(outside: Outside) -> Iterator[Found]:
+    """Yield what searches find: destinations to choose from, users, orders, both, and nothing."""
+    candidates, name = (outside.method,) * 8, OrderFilter(parts=("bank",))
+    yield Found(query=ParsedQuery(text="bank", wanted=name, candidates=candidates))
+    yield Found(query=ParsedQuery(text="bc 500rb", wanted=OrderFilter(idr=(500_000,)), candidates=candidates))
+    yield Found(query=ParsedQuery(text="@emma", wanted=OrderFilter()), users=tuple(range(1001, 1007)))
+    for page, users in product(some_order_pages(outside), ((), (1001,))):
+        yield Found(query=ParsedQuery(text="1001", wanted=name, method=outside.method), users=users, orders=page)
 
 
 def some_ticket_pages(outside: Outside) -> Iterator[Page[TicketAndOrder]]:
@@ -142,9 +150,10 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
         (an_unanswered_ticket(NOW), an_unanswered_ticket(NOW, reference="T-22222", order_reference="")),
     ),
     TicketEntry: some_entries,
-    EntryRemark: lambda _: (
-        EntryRemark("T-2345A", 1, what, by=3001, before=3002, why="support.saved_reply.name") for what in Remark
+    (show_line, "line"): lambda _: (
+        AboutTicket("T-2345A", 1, what, who=3001, before=3002, why="support.saved_reply.name") for what in Remark
     ),
+    (show_line, "entry"): some_entries,
     Case: some_cases,
     ServiceOrder: some_service_orders,
     Page[Order]: some_order_pages,
@@ -167,17 +176,12 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
         for a_day, times in ((0, None), (10**8, PAYOUT_TIMES))
         for contacts in SOME_CONTACTS
     ),
-    lookup_orders.GetPageData: lambda _: (str,),
-    (lookup_orders.ask_destination, "find"): lambda _: (lambda code: f"find:{code}"[:64],),
-    (lookup_orders.ask_destination, "candidates"): lambda outside: ((outside.method,) * 8,),
-    (lookup_user.ask_which_user, "ids"): lambda _: ([1001 + number for number in range(20)],),
-    (lookup_user.add_users, "users"): lambda _: ((1001,), tuple(range(1001, 1007))),
-    (lookup_user.offer_destinations, "destinations"): lambda _: (DESTINATION_ROWS,),
-    (staff_lines.ask_to_send, "count"): lambda _: (1, 12),
-    (staff_lines.ask_to_send, "obstacle"): lambda _: (None, TicketClosed(), TicketHeldByAnother()),
+    Found: some_results,
+    ParsedQuery: lambda outside: (each.query for each in some_results(outside)),
+    (ask_to_send, "count"): lambda _: (1, 12),
+    (ask_to_send, "obstacle"): lambda _: (None, TicketClosed(), TicketHeldByAnother()),
     # A user without a part isn't a member of staff.
-    (help_screens.show_staff_page, "parts"): lambda outside: ((Screen(outside.html),), (Screen(outside.html),) * 2),
-    (guide.show_start, "counts"): lambda _: (dict.fromkeys(TicketFilter, 0), dict.fromkeys(TicketFilter, 10**6)),
+    (show_start, "counts"): lambda _: (dict.fromkeys(TicketFilter, 0), dict.fromkeys(TicketFilter, 10**6)),
     (str, "called"): lambda _: ("a" * 20,),
     (str, "filled"): lambda outside: (outside.html,),
     (str, "notice"): lambda outside: ("", outside.html),
@@ -192,27 +196,25 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
         *(order for order in some_service_orders(outside) if order.number),
     ),
     # The first page has a function of its own.
-    (help_screens.show_page, "topic"): lambda _: help_screens.TOPICS,
+    (show_page, "topic"): lambda _: TOPICS,
     # Only a ticket that is closed is confirmed as such.
-    (talk.confirm_closed, "ticket"): lambda _: (a_closed_ticket(NOW),),
+    (confirm_closed, "ticket"): lambda _: (a_closed_ticket(NOW),),
     # Nobody is sent to a contact that there isn't.
-    (question.show_contact, "contact"): lambda _: CONTACTS[1:],
+    (show_contact, "contact"): lambda _: CONTACTS[1:],
 }
 
 MUST_SAY: Final[dict[object, Callable[..., tuple[str, ...]]]] = {
     ServiceOrder: lambda order, _: (order.service_id,),
     Ticket: lambda ticket, _: (ticket.reference,),
     # Its buttons lead to the ticket. The sentence says what was refused.
-    (talk.explain_not_passed_on, "ticket"): lambda *_: (),
+    (explain_not_passed_on, "ticket"): lambda *_: (),
     (reveal_screens.show_recipient, "order"): lambda order, _: (order.reference.removeprefix(MARK), order.number),
     (reveal_screens.show_masked, "order"): lambda order, _: ((order or REVEAL).reference.removeprefix(MARK),),
 }
 
 
 def more_screens(outside: Outside) -> Iterator[ScreenCase]:
-    """Yield the welcome of newcomers, which gets its lines from here."""
-    run_by = Provider(name=plain(outside.typed)[:100], terms_url="https://kirim.example/terms")
-    for contacts, quote in product(SOME_CONTACTS, (QUOTE, None)):
-        facts = HelpFacts(minimum=20_000, a_day=0, times=PAYOUT_TIMES if quote else None, contacts=contacts)
-        shown = start.show_welcome(outside.t, answer_newcomer(outside.t, facts, quote, run_by))
-        yield ScreenCase("start of a newcomer", shown)
+    """Yield the steps of tickets."""
+    for what in (Cause.FAILED, Cause.STUCK, "reopened"):
+        step = AboutTicket("T-2345A", what=what, who=3001)
+        yield ScreenCase("step", show_line(outside.reader, an_unanswered_ticket(NOW), step, None))

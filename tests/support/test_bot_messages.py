@@ -9,10 +9,9 @@ from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.repository import MovedChatRepository
 from bot.support.model import BotMessage, BotMessageRole
-from bot.support.notifications.staff_chat_results import save_moved_chat
-from bot.support.tickets.bot_message_repository import BotMessageRepository
-from bot.support.tickets.repository import TicketRepository
-from tests.infra.builders import a_notification
+from bot.support.repository import BotMessageRepository, TicketRepository
+from bot.support.topics import move_group
+from tests.infra.builders import a_notification, due_heads
 from tests.support.builders import a_bot_message, a_ticket
 from tests.times import NOW, SECOND
 
@@ -102,11 +101,11 @@ async def test_a_group_that_moves_takes_what_is_to_be_told_along_and_leaves_its_
             ]
         )
     async with store.transaction() as tx:
-        told = (await OutboxRepository(tx).find_heads(NOW, queue=Queue.EXTRA))[0]
-        assert await OutboxRepository(tx).mark_sending(told.id)
-        await OutboxRepository(tx).record_sent(told.id, 5, NOW)
+        told = (await due_heads(tx, NOW, queue=Queue.EXTRA))[0]
+        assert await OutboxRepository(tx).mark_sending([told.id], NOW)
+        await OutboxRepository(tx).record_sent({told.id: 5}, NOW)
         await OutboxRepository(tx).move_chat(GROUP, NEW_GROUP)
-        await save_moved_chat(tx, GROUP, NEW_GROUP)
+        await move_group(tx, GROUP, NEW_GROUP)
     async with store.reading() as tx:
         notifications = await OutboxRepository(tx).find_by_subject("ticket:T-2345A")
         assert sorted(each.chat_id for each in notifications) == [NEW_GROUP, NEW_GROUP, GROUP]
@@ -120,7 +119,7 @@ async def test_a_group_that_moves_takes_what_is_to_be_told_along_and_leaves_its_
 async def test_being_told_twice_of_a_move_changes_nothing(store: Database) -> None:
     for _ in range(2):
         async with store.transaction() as tx:
-            await save_moved_chat(tx, GROUP, NEW_GROUP)
+            await move_group(tx, GROUP, NEW_GROUP)
     await adds(store, a_bot_message(1, chat_id=NEW_GROUP))
     async with store.reading() as tx:
         assert await BotMessageRepository(tx).card("T-2345A", NEW_GROUP) is not None

@@ -5,29 +5,33 @@ from datetime import timedelta
 
 from bot.infra.outbox.model import NotificationStatus
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notification_queue import order_notifications
+from bot.orders.messages import order_notifications
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, Order, Phase
 from bot.orders.repository import OrderRepository
-from bot.settlement.model import OrderReport
-from bot.support.cases.reader import Anomaly, Case, CaseReader, DeliveryState, get_delivery_state
-from bot.support.notification_kinds import AboutTicket, TicketNotification
-from bot.support.notification_queue import notify_user
-from bot.support.ticket import CloseReason, Ticket
-from bot.support.tickets.repository import TicketRepository
+from bot.support.cases import Anomaly, Case, DeliveryState, get_delivery_state, read_case
+from bot.support.model import CloseReason, Ticket
+from bot.support.notifications import TicketNotification, notify_user
+from bot.support.repository import TicketRepository
 from bot.users.model import press_event
 from bot.users.repository import record_user_event
 from tests.orders.order_system import EMMA, SARI, OrderSystem
+from tests.settlement.builders import a_report
 from tests.users.stored_data import delete_user
 
 ANOTHER = "lnbcrt1another"
 
 
 async def says(system: OrderSystem, order: Order, state: str, **more: object) -> Order:
-    report = OrderReport(service_id=order.service_id or "", state=state, **more)  # type: ignore[arg-type]
+    report = a_report(service_id=order.service_id or "", state=state, **more)
     seen = await system.apply_report(order.reference, report)
     assert seen is not None
     return seen
+
+
+async def read(system: OrderSystem, user_id: int, reference: str) -> Case:
+    async with system.store.reading() as tx:
+        return await read_case(tx, user_id, reference)
 
 
 async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_of_others(system: OrderSystem) -> None:
@@ -35,9 +39,9 @@ async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_
     theirs = await system.place(SARI)
     now = system.clock.now()
     async with system.store.transaction() as tx:
-        await record_user_event(tx, EMMA, press_event("look"), now, mine.reference)
-        await record_user_event(tx, EMMA, press_event("look"), now, other.reference)
-        await record_user_event(tx, SARI, press_event("look"), now, theirs.reference)
+        await record_user_event(tx, EMMA, press_event("check"), now, mine.reference)
+        await record_user_event(tx, EMMA, press_event("check"), now, other.reference)
+        await record_user_event(tx, SARI, press_event("check"), now, theirs.reference)
         about, old, alone = (
             Ticket.open(EMMA, now, order_reference=mine.reference),
             Ticket.open(EMMA, now),
@@ -46,9 +50,9 @@ async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_
         for ticket in (about, old, alone):
             assert await TicketRepository(tx).add(ticket)
         await TicketRepository(tx).save(old.close(3001, CloseReason.SOLVED, now))
-        await notify_user(tx, about, TicketNotification.CLOSED, AboutTicket(about.reference), now)
+        await notify_user(tx, about, TicketNotification.CLOSED, 0, now)
     await system.deliver()
-    case = await CaseReader(system.store).of_ticket(about)
+    case = await read(system, about.user_id, about.order_reference)
     assert case.order is not None
     assert case.order.reference == mine.reference
     assert [notification.kind for notification in case.notifications] == [
@@ -56,7 +60,7 @@ async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_
         TicketNotification.CLOSED,
     ]
     assert {get_delivery_state(notification) for notification in case.notifications} == {DeliveryState.SENT}
-    assert [(act.reference, act.event) for act in case.user_events] == [(mine.reference, "pressed.look")]
+    assert [(act.reference, act.event) for act in case.user_events] == [(mine.reference, "pressed.check")]
     assert [each.reference for each in case.others] == [other.reference]
     assert [ticket.reference for ticket in case.tickets] == [about.reference]
     assert case.anomalies == ()
@@ -70,7 +74,7 @@ async def test_the_services_own_times_stand_beside_ours(system: OrderSystem) -> 
     await says(system, order, "LN_INVOICE_PAID", paid_at=paid, updated_at=moved)
     await says(system, order, "LN_SWAP_PENDING", paid_at=paid, updated_at=moved)
     await says(system, order, "COMPLETED", paid_at=paid, updated_at=moved, completed_at=done)
-    case = await CaseReader(system.store).of_order(order)
+    case = await read(system, order.user_id, order.reference)
     seen = [(event.state, event.note, event.service_at) for event in case.events if event.service_at]
     assert seen == [
         ("IDLE", "", made),
@@ -92,7 +96,7 @@ async def test_a_payment_that_was_passed_unseen_has_its_time_all_the_same(system
     order = await system.place()
     paid, moved = system.clock.now() - timedelta(seconds=9), system.clock.now()
     await says(system, order, "LN_SWAP_PENDING", paid_at=paid, updated_at=moved)
-    case = await CaseReader(system.store).of_order(order)
+    case = await read(system, order.user_id, order.reference)
     assert [(event.note, event.service_at) for event in case.events[-2:]] == [(EventNote.PAYMENT, paid), ("", moved)]
 
 
@@ -106,9 +110,18 @@ async def test_another_invoice_is_noted_once_and_never_shown(system: OrderSystem
     await system.deliver()
     assert after.bolt11 == order.bolt11
     assert system.sender.payment_requests(EMMA) == shown
-    case = await CaseReader(system.store).of_order(order)
+    case = await read(system, order.user_id, order.reference)
     assert [event.note for event in case.events].count(EventNote.INVOICE_REPLACED) == 1
     assert Anomaly.REPLACED in case.anomalies
+
+
+async def test_another_invoice_of_an_order_that_has_ended_is_noted_too(system: OrderSystem) -> None:
+    order = await system.place()
+    await says(system, order, "FAILED")
+    for _ in range(2):
+        await says(system, order, "FAILED", bolt11=ANOTHER)
+    case = await read(system, order.user_id, order.reference)
+    assert [event.note for event in case.events].count(EventNote.INVOICE_REPLACED) == 1
 
 
 async def test_another_address_for_tokens_is_noted_just_so(system: OrderSystem) -> None:
@@ -116,9 +129,9 @@ async def test_another_address_for_tokens_is_noted_just_so(system: OrderSystem) 
     assert order.deposit is not None
     same = replace(order.deposit, to_address=order.deposit.to_address.upper().replace("0X", "0x"))
     await says(system, order, "IDLE", deposit=same)
-    assert Anomaly.REPLACED not in (await CaseReader(system.store).of_order(order)).anomalies
+    assert Anomaly.REPLACED not in (await read(system, order.user_id, order.reference)).anomalies
     await says(system, order, "IDLE", deposit=replace(same, to_address="0x" + "12" * 20))
-    assert Anomaly.REPLACED in (await CaseReader(system.store).of_order(order)).anomalies
+    assert Anomaly.REPLACED in (await read(system, order.user_id, order.reference)).anomalies
 
 
 async def test_what_did_not_reach_the_user_is_unusual(system: OrderSystem) -> None:
@@ -128,7 +141,7 @@ async def test_what_did_not_reach_the_user_is_unusual(system: OrderSystem) -> No
     async with system.store.transaction() as tx:
         for notification in await OutboxRepository(tx).find_unsent(EMMA):
             await OutboxRepository(tx).give_up(notification.id, "Forbidden: bot was blocked by the user")
-    case = await CaseReader(system.store).of_order(paid)
+    case = await read(system, paid.user_id, paid.reference)
     assert [
         get_delivery_state(notification)
         for notification in case.notifications
@@ -148,7 +161,7 @@ async def test_a_forgotten_users_order_is_a_case_of_nobody(system: OrderSystem) 
     await system.deliver()
     async with system.store.transaction() as tx:
         await delete_user(tx, EMMA)
-    case = await CaseReader(system.store).of_order(await _current(system, order))
+    case = await read(system, (await _current(system, order)).user_id, order.reference)
     assert (case.user_id, case.user, case.notifications, case.user_events, case.others) == (0, None, (), (), ())
     assert Anomaly.DELETED in case.anomalies
 

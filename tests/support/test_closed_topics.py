@@ -10,8 +10,8 @@ import pytest
 from bot.infra.outbox.model import RetryLater
 from bot.infra.telegram.outcomes import Delivered, Invalid, Outcome, TryLater
 from bot.support.model import BotMessageRole
-from bot.support.notifications.topics import TicketTopics
-from bot.support.tickets.bot_message_repository import BotMessageRepository
+from bot.support.repository import BotMessageRepository
+from bot.support.topics import TicketTopics
 from tests.infra.builders import an_infra
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.builders import a_bot_message

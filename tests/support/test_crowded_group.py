@@ -9,18 +9,15 @@ import pytest
 
 from bot.core.zones import PRESUMED
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.infra.outbox.model import NotificationStatus
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Outcome, TryLater
-from bot.support.model import BotMessage, IncomingMessage, MediaKind
-from bot.support.notifications import bot_messages, staff_chat
-from bot.support.notifications.staff_chat import StaffChatMessages
-from bot.support.notifications.topics import TicketTopics
-from bot.support.ticket import Ticket
-from bot.support.tickets.bot_message_repository import BotMessageRepository
-from bot.support.tickets.user_service import MAX_WAITING, UserTicketService
+from bot.support import staff_messages
+from bot.support.model import BotMessage, IncomingMessage, MediaKind, Ticket
+from bot.support.repository import BotMessageRepository
+from bot.support.service import MAX_WAITING, UserTicketService
+from bot.support.topics import TicketTopics
 from bot.users.readers import RenderContext, RenderContexts
 from tests.infra.builders import an_infra
 from tests.settlement.fake_settlement import MovedClock
@@ -73,11 +70,9 @@ class CrowdedSystem(TicketSystem):
         self.chat = Group()
         infra = an_infra(self.store, self.clock, self.chat)
         renderers: Renderers[RenderContext] = Renderers(
-            RenderContexts(infra).open, StaffChatMessages(TicketTopics(infra)).renderers()
+            RenderContexts(infra).open, self.messages_to_staff(TicketTopics(infra)).renderers()
         )
-        self.delivery = OutboxDelivery(
-            self.store, renderers, self.clock, follow_ups=chain_follow_ups(bot_messages.FOLLOW_UPS)
-        )
+        self.delivery = OutboxDelivery(self.store, renderers, self.clock, follow_ups=self.follow_ups())
         self.users = UserTicketService(self.store, self.clock, self.staff_chat, reopen_within=7 * DAY)
 
     async def ask(self, user_id: int, text: str, order: str = "") -> Ticket:
@@ -149,7 +144,7 @@ async def test_what_does_not_fit_into_one_message_follows_in_the_next(system: Cr
 async def test_a_heading_that_does_not_fit_costs_no_word(
     system: CrowdedSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(staff_chat, "OWN_UNITS", -200)
+    monkeypatch.setattr(staff_messages, "OWN_UNITS", -200)
     texts = ["w" * 4080, "b", "c"]
     ticket = await system.ask(EMMA, texts[0])
     for text in texts[1:]:
@@ -196,9 +191,9 @@ async def test_an_edit_shows_the_new_text_of_its_part_under_the_message_with_all
     await system.write(ticket, "five")
     await system.deliver()
     for text, message in (("4", written[2]), ("2", written[0])):
-        entry = await system.corrections.find(message.chat_id, message.message_id)
+        entry = await system.tickets.find(message.chat_id, message.message_id)
         assert entry is not None
-        await system.corrections.edit(entry, EMMA, replace(message, text=text))
+        await system.tickets.edit(entry, EMMA, replace(message, text=text))
         await system.deliver()
         assert system.chat.texts[-1].endswith(f"<blockquote>{text}</blockquote>")
         assert "three" not in system.chat.texts[-1]

@@ -6,9 +6,8 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.orders.repository import OrderRepository
-from bot.support.model import EntryKind
-from bot.support.ticket import Ticket
-from bot.support.tickets.service import HIDDEN_NUMBER
+from bot.support.model import EntryKind, Ticket
+from bot.support.service import HIDDEN_NUMBER
 from tests.orders.builders import an_order
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_system import RINA, TicketSystem
@@ -60,7 +59,7 @@ async def test_an_edit_cannot_add_the_number_and_a_note_among_support_can_have_i
     ticket = await a_ticket(system, BANK)
     entry = await system.reply(ticket, text="It went to the account.")
     with pytest.raises(Rejection, match="hidden_number"):
-        await system.corrections.edit(entry, RINA, system.new_message(f"It went to {BANK}."))
+        await system.tickets.edit(entry, RINA, system.new_message(f"It went to {BANK}."))
     assert (await system.reload_entry(entry)).text == "It went to the account."
     note = await system.tickets.add_note(ticket.reference, RINA, system.new_message(f"I saw {BANK}."))
     assert note is not None

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from telegram import Chat, Document, Message
 
-from bot.support.incoming_messages import read_message
+from bot.support.entries import read_message
 from bot.support.model import MediaKind
 
 

@@ -12,26 +12,25 @@ from bot.infra.db.database import Database
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.model import OutOfReach, PayoutMethod
+from bot.settlement.errors import NeverReached
+from bot.settlement.model import PayoutMethod
 from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
-from bot.support.cases.reader import Case
-from bot.support.lookup.model import PAGE_SIZE, OrderFilter
-from bot.support.lookup.service import LookupService
-from bot.support.model import TicketFilter
-from bot.support.staff.messages import TicketMessages
-from bot.support.staff.ticket_pages import TicketPages
-from bot.support.ticket import CloseReason, Ticket
-from bot.support.tickets.repository import TicketRepository
+from bot.support.cases import Case
+from bot.support.lookup_model import PAGE_SIZE, OrderFilter
+from bot.support.lookups import LookupService
+from bot.support.model import CloseReason, Ticket, TicketFilter
+from bot.support.repository import TicketRepository
+from bot.support.session import TicketMessages, TicketPages
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from bot.users.session_loader import SessionLoader
 from tests.checkout.builders import a_draft
 from tests.infra.builders import an_infra
 from tests.orders.builders import an_order, some_evidence
 from tests.orders.order_system import EMMA, SARI
 from tests.settlement.builders import BCA
 from tests.settlement.fake_settlement import FakeSettlement
+from tests.users.builders import load_sessions
 
 RINA = 3001
 JAKARTA = zone_of("Asia/Jakarta")
@@ -70,7 +69,7 @@ async def test_pages_of_an_order_a_ticket_and_a_user_are_written_down_and_lists_
     ticket = Ticket.open(EMMA, service.clock.now(), order_reference="R2345AB")
     await keep(sqlite_store, an_order(), ticket, User(id=EMMA, created_at=service.clock.now()))
     assert await lookups.find_order("r2345ab")
-    assert (await lookups.find_orders_by_fragment("345A")).items
+    assert (await lookups.find_orders(OrderFilter(parts=("345A",)))).items
     assert (await lookups.find_orders(OrderFilter(code="014"))).items
     assert (await lookups.list_orders_of(EMMA)).items
     assert (await lookups.list_tickets_of(EMMA)).items
@@ -137,10 +136,10 @@ async def test_a_destination_is_understood_also_when_the_list_is_away_or_has_for
 ) -> None:
     await keep(sqlite_store, an_order(method=BCA), an_order("OLD2345", method=GONE, draft_id="d2"))
     assert (await lookups.parse_query("tempo dulu", JAKARTA)).wanted == OrderFilter(code="777")
-    assert await lookups.find_method("777") == GONE
+    assert (await lookups.parse_query("tempo dulu", JAKARTA)).method == GONE
     assert (await lookups.parse_query("gopay", JAKARTA)).wanted == OrderFilter(code="gopay")
     away = FakeSettlement(service.clock)
-    away.reads.extend([OutOfReach("down")] * 3)
+    away.reads.extend([NeverReached("down")] * 3)
     without = LookupService(sqlite_store, ServiceCatalogue(away, service.clock), service.clock)
     assert (await without.parse_query("bca", JAKARTA)).wanted == OrderFilter(code="014")
 
@@ -189,7 +188,7 @@ async def test_what_is_nobodys_name_finds_nobody(sqlite_store: Database, lookups
 async def test_a_public_name_is_known_as_it_was_when_its_user_was_last_here(
     sqlite_store: Database, lookups: LookupService, service: FakeSettlement
 ) -> None:
-    sessions = SessionLoader(an_infra(sqlite_store, service.clock))
+    sessions = load_sessions(an_infra(sqlite_store, service.clock))
     for name in ("Emma_W", "Emma_Baru", None, "emma_baru"):
         session = await sessions.load(written_by(EMMA, name))
         assert session is not None
@@ -202,7 +201,7 @@ async def test_a_public_name_is_known_as_it_was_when_its_user_was_last_here(
 
 
 async def test_a_name_that_stays_costs_no_write(sqlite_store: Database, service: FakeSettlement) -> None:
-    sessions = SessionLoader(an_infra(sqlite_store, service.clock))
+    sessions = load_sessions(an_infra(sqlite_store, service.clock))
     first = await sessions.load(written_by(EMMA, "emma"))
     assert first is not None
     async with sqlite_store.transaction() as tx:

@@ -6,8 +6,7 @@ import pytest
 
 from bot.core.zones import zone_of
 from bot.settlement.model import PayoutMethod
-from bot.support.lookup.model import OrderFilter
-from bot.support.lookup.query import MAX_CHARACTERS, parse_query
+from bot.support.lookup_model import MAX_CHARACTERS, OrderFilter, parse_query
 
 JAKARTA = zone_of("Asia/Jakarta")
 TODAY = date(2026, 8, 20)

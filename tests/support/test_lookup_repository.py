@@ -9,10 +9,9 @@ import pytest
 from bot.infra.db.database import Database
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
-from bot.settlement.model import PayoutMethod
-from bot.settlement.steps import OrderStep
-from bot.support.lookup.model import OrderCounts, OrderFilter
-from bot.support.lookup.repository import LookupRepository
+from bot.settlement.model import OrderStep, PayoutMethod
+from bot.support.lookup_model import OrderCounts, OrderFilter
+from bot.support.lookup_repository import LookupRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.orders.builders import an_order
@@ -47,22 +46,20 @@ async def keep(store: Database) -> None:
         ("4F%", []),
         ("4F_7", []),
         ("' OR 1=1", []),
-        ("", []),
     ],
 )
 async def test_a_fragment_of_either_name_finds_the_order(store: Database, fragment: str, found: list[str]) -> None:
     await keep(store)
     async with store.reading() as tx:
-        orders = await LookupRepository(tx).find_orders_by_fragment(fragment, limit=10, offset=0)
+        orders = await LookupRepository(tx).find_orders(OrderFilter(parts=(fragment,)), limit=10, offset=0)
     assert [order.reference for order in orders] == found
 
 
 async def test_what_is_found_comes_in_pages(store: Database) -> None:
     await keep(store)
     async with store.reading() as tx:
-        pages = [
-            await LookupRepository(tx).find_orders_by_fragment("4fq", limit=2, offset=offset) for offset in (0, 2, 4)
-        ]
+        parts = OrderFilter(parts=("4fq",))
+        pages = [await LookupRepository(tx).find_orders(parts, limit=2, offset=offset) for offset in (0, 2, 4)]
         others = [
             await LookupRepository(tx).find_orders(OrderFilter(code="014"), limit=2, offset=offset) for offset in (0, 2)
         ]
@@ -115,8 +112,8 @@ async def test_people_are_found_by_their_name_the_last_seen_first(store: Databas
         for user in people:
             await UserRepository(tx).save(user)
     async with store.reading() as tx:
-        assert await LookupRepository(tx).find_users_by_name("emma") == (people[1], people[0])
-        assert await LookupRepository(tx).find_users_by_name("") == ()
+        assert await UserRepository(tx).find_by_username("emma") == (people[1], people[0])
+        assert await UserRepository(tx).find_by_username("") == ()
 
 
 async def test_a_tally_counts_one_user_alone(store: Database) -> None:
@@ -165,7 +162,7 @@ async def test_a_part_is_of_a_reference_an_id_or_the_end_of_a_number(
 
 async def test_only_the_newest_numbers_are_decrypted(store: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     await keep(store)
-    monkeypatch.setattr("bot.support.lookup.repository.MAX_SCANNED", 1)
+    monkeypatch.setattr("bot.support.lookup_repository.MAX_SCANNED", 1)
     async with store.reading() as tx:
         orders = await LookupRepository(tx).find_orders(OrderFilter(parts=(ORDERS[0].number[-4:],)), limit=10, offset=0)
     assert [order.reference for order in orders] == ["T777777"]

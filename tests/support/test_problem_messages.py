@@ -2,32 +2,27 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, cast
 
 import pytest
 
 from bot.infra.db.database import Database
-from bot.infra.feature import Feature, Features
 from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Notification, Sent, StoredNotification
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Outcome
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notification_queue import order_notifications
-from bot.orders.notifications.rendering import OrderMessages
+from bot.orders.messages import OrderMessages, order_notifications
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
-from bot.settlement.steps import OrderStep
+from bot.settlement.model import OrderStep
 from bot.staff.staff_chat import StaffChat, SupportContacts
-from bot.support.notification_kinds import StaffNotification
-from bot.support.notifications.bot_messages import FOLLOW_UPS
-from bot.support.notifications.staff_chat_results import StaffChatResults
-from bot.support.notifications.user_chat import UserChatMessages
-from bot.support.reply_time import ReplyTime
-from bot.support.ticket import Cause, Ticket
-from bot.support.tickets.bot_message_repository import BotMessageRepository
-from bot.support.tickets.repository import TicketRepository
+from bot.support.model import Cause, Ticket
+from bot.support.notifications import StaffNotification
+from bot.support.repository import BotMessageRepository, TicketRepository
+from bot.support.user_messages import ReplyTime, UserMessages, describe_ticket
 from bot.users.readers import RenderContext, RenderContexts
 from bot.users.repository import UserRepository
 from tests.infra.builders import an_infra, as_stored
@@ -56,12 +51,17 @@ class Telegram:
         return Delivered(70 + len(self.texts))
 
 
+def messages_to_users() -> UserMessages:
+    return UserMessages(STAFF_CHAT, reopen_within=timedelta(days=7))
+
+
 def sender_of(store: Database, telegram: Telegram) -> Renderers[RenderContext]:
     clock = MovedClock()
     clock.at = NOW
-    user_chat = UserChatMessages(reopen_within=timedelta(days=7), reply_time=ReplyTime(store, clock))
-    features = Features(Feature(name="support", describe_ticket=user_chat.describe_ticket))
-    messages = OrderMessages(features=features, contacts=SupportContacts(STAFF_CHAT), receipts=cast("Any", None))
+    described = partial(describe_ticket, ReplyTime(store, clock))
+    messages = OrderMessages(
+        describe_ticket=described, contacts=SupportContacts(STAFF_CHAT), receipts=cast("Any", None)
+    )
     readers = RenderContexts(an_infra(store, clock, telegram))
     return Renderers(readers.open, messages.renderers())
 
@@ -90,14 +90,14 @@ async def send(store: Database, telegram: Telegram, order: Order, kind: OrderNot
     ("kind", "cause", "said"),
     [
         (OrderNotification.FAILED, Cause.FAILED, "orders.notification.failed_paid"),
-        (OrderNotification.STUCK, Cause.STUCK, "orders.notification.stuck"),
+        (OrderNotification.OVERDUE, Cause.STUCK, "orders.notification.overdue"),
     ],
 )
 async def test_a_problem_and_its_ticket_are_one_message(
     sqlite_store: Database, kind: OrderNotification, cause: Cause, said: str, locale: str
 ) -> None:
     order, telegram = a_failed_order(), Telegram()
-    if kind is OrderNotification.STUCK:
+    if kind is OrderNotification.OVERDUE:
         order = replace(order, state="IDR_SETTLED", phase=Phase.OPEN, ended_at=None)
     ticket = Ticket.open(EMMA, NOW, order_reference=order.reference, cause=cause)
     await save(sqlite_store, order, ticket, locale)
@@ -133,8 +133,8 @@ async def test_the_message_belongs_to_the_ticket_and_the_staff_see_that_it_arriv
     await save(sqlite_store, order, ticket)
     notification: Notification[Any] = await send(sqlite_store, telegram, order, OrderNotification.FAILED)
     async with sqlite_store.transaction() as tx:
-        for follow_ups in (FOLLOW_UPS, StaffChatResults(STAFF_CHAT, frozenset()).follow_ups()):
-            await follow_ups[OrderNotification.FAILED](tx, notification, Sent(71), NOW)
+        follow_ups = messages_to_users().follow_ups()
+        await follow_ups[OrderNotification.FAILED](tx, notification, Sent(71), NOW)
         bot_message = await BotMessageRepository(tx).get(EMMA, 71)
         cards = await OutboxRepository(tx).find_by_subject(f"ticket:{ticket.reference}")
     assert bot_message is not None

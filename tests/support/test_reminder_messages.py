@@ -10,12 +10,9 @@ import pytest
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.rendering import Renderers
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from bot.support.model import BotMessage, BotMessageRole
-from bot.support.notifications import bot_messages
-from bot.support.notifications.reminders import ReminderMessages
-from bot.support.ticket import Ticket
-from bot.support.tickets.bot_message_repository import BotMessageRepository
-from bot.support.tickets.reminders import TicketReminderService
+from bot.support.model import BotMessage, BotMessageRole, Ticket
+from bot.support.repository import BotMessageRepository
+from bot.support.service import TicketReminderService
 from bot.users.readers import RenderContexts
 from tests.infra.builders import an_infra
 from tests.infra.test_messenger_against_sandbox import messenger
@@ -56,8 +53,11 @@ async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scen
         for staff in (OSCAR, RINA):
             await server.says(staff, "/start")
         readers = RenderContexts(an_infra(system.store, system.clock, telegram))
-        reminders = PartialSender(Renderers(readers.open, ReminderMessages(system.staff_chat).renderers()))
-        delivery = OutboxDelivery(system.store, reminders, system.clock, follow_ups=bot_messages.FOLLOW_UPS)
+        messages = system.messages_to_staff()
+        reminders = PartialSender(
+            Renderers(readers.open, {kind: render for kind, render in messages.renderers().items() if "waits" in kind})
+        )
+        delivery = OutboxDelivery(system.store, reminders, system.clock, follow_ups=messages.follow_ups())
         waiting = TicketReminderService(
             system.store, system.clock, system.staff_chat, operator_ids=frozenset({OSCAR}), remind_after=REMIND_AFTER
         )

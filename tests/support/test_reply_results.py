@@ -6,18 +6,13 @@ from typing import Any
 import pytest
 
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.sandbox.telegram import SUPPORT_GROUP_ID as GROUP
-from bot.support.model import BotMessage, BotMessageRole, IncomingMessage, MediaKind, TicketEntry
-from bot.support.notification_kinds import Remark
-from bot.support.notifications import bot_messages
-from bot.support.notifications.remarks import RemarkMessages
-from bot.support.notifications.replies import RENDERERS, ReplyResults
-from bot.support.notifications.topics import TicketTopics
-from bot.support.ticket import Ticket
-from bot.support.tickets.bot_message_repository import BotMessageRepository
+from bot.support.model import BotMessage, BotMessageRole, IncomingMessage, MediaKind, Ticket, TicketEntry
+from bot.support.notifications import Remark
+from bot.support.repository import BotMessageRepository
+from bot.support.topics import TicketTopics
 from bot.users.model import User
 from bot.users.readers import RenderContexts
 from bot.users.repository import UserRepository
@@ -41,8 +36,8 @@ def reply_sender(system: TicketSystem, telegram: Messenger) -> PartialSender:
     """Return a sender of replies and remarks."""
     infra = an_infra(system.store, system.clock, telegram)
     readers = RenderContexts(infra)
-    remarks = RemarkMessages(TicketTopics(infra))
-    return PartialSender(Renderers(readers.open, RENDERERS, remarks.renderers()))
+    staff, users = system.messages_to_staff(TicketTopics(infra)), system.messages_to_users()
+    return PartialSender(Renderers(readers.open, users.renderers(), staff.renderers()))
 
 
 class ReplySystem(TicketSystem):
@@ -56,7 +51,7 @@ class ReplySystem(TicketSystem):
             self.store,
             sender,
             self.clock,
-            follow_ups=chain_follow_ups(bot_messages.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups()),
+            follow_ups=self.follow_ups(),
         )
 
     async def open_with_card(self) -> Ticket:
@@ -177,7 +172,7 @@ async def test_who_has_blocked_the_bot_is_never_said_to_have_got_it(system: Repl
 async def test_a_corrected_answer_is_corrected_in_its_place(system: ReplySystem, ticket: Ticket) -> None:
     entry = await system.deliver_reply(ticket, await system.send("It arives"))
     corrected = IncomingMessage(chat_id=GROUP, message_id=entry.source_message_id, text="It arrives")
-    assert await system.corrections.edit(entry, RINA, corrected)
+    assert await system.tickets.edit(entry, RINA, corrected)
     await system.deliver()
     (told,) = await system.emma_messages()
     assert told["text"] == f"{reply_heading(ticket)}\n{text('support.ticket.corrected')}\nIt arrives"
@@ -197,7 +192,7 @@ async def test_words_under_a_picture_or_a_file_are_corrected_in_their_place(
         media=entry.media,
         file_id=entry.file_id,
     )
-    await system.corrections.edit(entry, RINA, corrected)
+    await system.tickets.edit(entry, RINA, corrected)
     await system.deliver()
     (told,) = await system.emma_messages()
     assert kind in told
@@ -208,7 +203,7 @@ async def test_a_correction_of_what_is_no_longer_there_is_sent_anew(system: Repl
     entry = await system.deliver_reply(ticket, await system.send())
     await system.server.bot.delete_message(EMMA, entry.message_id or 0)
     corrected = IncomingMessage(chat_id=GROUP, message_id=entry.source_message_id, text="Tomorrow")
-    await system.corrections.edit(entry, RINA, corrected)
+    await system.tickets.edit(entry, RINA, corrected)
     await system.deliver()
     (told,) = await system.emma_messages()
     assert told["text"].endswith("Tomorrow")
@@ -217,7 +212,7 @@ async def test_a_correction_of_what_is_no_longer_there_is_sent_anew(system: Repl
 
 async def test_what_is_taken_back_is_deleted_and_both_sides_are_told(system: ReplySystem, ticket: Ticket) -> None:
     entry = await system.deliver_reply(ticket, await system.send("For somebody else"))
-    await system.corrections.withdraw(entry, RINA)
+    await system.tickets.withdraw(entry, RINA)
     await system.deliver()
     (told,) = await system.emma_messages()
     assert says(told["text"], "support.ticket.taken_back")
@@ -228,7 +223,7 @@ async def test_what_is_taken_back_is_deleted_and_both_sides_are_told(system: Rep
 async def test_after_two_days_its_words_are_taken_out_and_that_is_said(system: ReplySystem, ticket: Ticket) -> None:
     entry = await system.deliver_reply(ticket, await system.send("For somebody else"))
     system.server.clock.pass_(hours=49)
-    await system.corrections.withdraw(entry, RINA)
+    await system.tickets.withdraw(entry, RINA)
     await system.deliver()
     (told,) = await system.emma_messages()
     assert says(told["text"], "support.ticket.taken_back")
@@ -239,7 +234,7 @@ async def test_after_two_days_its_words_are_taken_out_and_that_is_said(system: R
 async def test_a_picture_of_two_days_ago_stays_and_nobody_claims_otherwise(system: ReplySystem, ticket: Ticket) -> None:
     entry = await system.deliver_reply(ticket, await system.send("Not for you", **FILES["photo"]))
     system.server.clock.pass_(hours=49)
-    await system.corrections.withdraw(entry, RINA)
+    await system.tickets.withdraw(entry, RINA)
     await system.deliver()
     (told,) = await system.emma_messages()
     assert says(told["caption"], "support.ticket.taken_back")
@@ -252,7 +247,7 @@ async def test_what_can_not_be_taken_back_from_who_has_blocked_the_bot_is_said_t
 ) -> None:
     entry = await system.deliver_reply(ticket, await system.send())
     await system.set_blocked()
-    await system.corrections.withdraw(entry, RINA)
+    await system.tickets.withdraw(entry, RINA)
     await system.deliver()
     assert await system.group_lines() == [remark_line(ticket, Remark.TAKING_BACK_FAILED, "blocked")]
 
@@ -260,7 +255,7 @@ async def test_what_can_not_be_taken_back_from_who_has_blocked_the_bot_is_said_t
 async def test_an_answer_that_is_taken_back_in_time_is_never_sent(system: ReplySystem, ticket: Ticket) -> None:
     entry = await system.tickets.reply(ticket.reference, RINA, await system.send())
     assert entry is not None
-    await system.corrections.withdraw(entry, RINA)
+    await system.tickets.withdraw(entry, RINA)
     await system.deliver()
     assert await system.emma_messages() == []
     assert await system.group_lines() == [remark_line(ticket, Remark.UNSENT)]

@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 from bot.infra.db.database import Database
-from bot.orders.measurement import CACHED_FOR
-from bot.support.reply_time import ReplyTime
-from bot.support.tickets.repository import TicketRepository
+from bot.orders.destinations.health import CACHED_FOR
+from bot.support.repository import TicketRepository
+from bot.support.user_messages import ReplyTime
 from tests.screens import NOW
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.builders import a_ticket

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from bot.core.errors import Rejection
-from bot.support.reveal.model import SHOWN_FOR, Reveal, read_reason
+from bot.support.model import SHOWN_FOR, Reveal, read_reason
 from tests.screens import NOW
 
 SECOND = timedelta(seconds=1)

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from bot.infra.db.database import Database
-from bot.support.reveal.model import Reveal
-from bot.support.reveal.repository import RevealRepository
+from bot.support.model import Reveal
+from bot.support.repository import RevealRepository
 from tests.times import NOW, SECOND
 
 

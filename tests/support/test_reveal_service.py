@@ -12,19 +12,19 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.core.money import Amount
-from bot.infra.jobs.repository import Job
 from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent, Undeliverable
+from bot.infra.telegram.inbound.repository import InboxItem
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.budget import Budget
-from bot.settlement.model import OrderNotFound, OrderRequest, ServiceDown, SettlementFailure, SlowDown
+from bot.settlement.errors import NoAnswer, OrderNotFound, SettlementFailure, SlowDown
+from bot.settlement.model import OrderRequest
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.staff.staff_chat import StaffChat
-from bot.support.reveal.masking import PAUSE_WHILE_NONE, MaskingService
-from bot.support.reveal.model import Reveal
-from bot.support.reveal.repository import RevealRepository
-from bot.support.reveal.service import RevealService
+from bot.support.model import Reveal
+from bot.support.repository import RevealRepository
+from bot.support.reveals import PAUSE_WHILE_NONE, MaskingService, RevealMessages, RevealService
 from bot.support.service_orders import MARK, ServiceOrder, ServiceOrders, Subject
 from bot.users.model import User
 from bot.users.repository import UserRepository
@@ -43,7 +43,7 @@ class Killed(BaseException):
 
 
 @dataclass
-class Chat:
+class Chat(RevealMessages):
     """The agents' chats: the text of each message, and the outcomes of the next requests."""
 
     clock: MovedClock
@@ -97,7 +97,7 @@ class Bot:
     agent_ids: frozenset[int] = frozenset({RINA, BUDI})
     elapsed: float = 0.0
     wakeups: int = 0
-    jobs: list[Job] = field(default_factory=list)
+    jobs: list[InboxItem] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         store, clock, system = self.system.store, self.system.clock, StaffChat(0, self.agent_ids)
@@ -134,8 +134,7 @@ class Bot:
             await self.masking.jobs()[job.kind](job)
 
     async def _add_job(self, chat_id: int, kind: str, argument: str) -> None:
-        now = self.system.clock.now()
-        self.jobs.append(Job(id=1, chat_id=chat_id, kind=kind, argument=argument, created_at=now, attempts=0))
+        self.jobs.append(InboxItem.job(chat_id, kind, argument, self.system.clock.now()))
 
     def restarted(self, *agent_ids: int) -> "Bot":
         return Bot(self.system, self.chat, frozenset(agent_ids) or self.agent_ids)
@@ -343,7 +342,7 @@ async def test_a_job_that_is_run_after_the_agent_hid_it_masks_nothing_again(bot:
     (reveal,) = await unmasked(bot)
     bot.elapsed += 60
     await bot.masking.mask_due()
-    assert [(job.chat_id, job.argument) for job in bot.jobs] == [(RINA, reveal.id)]
+    assert [(job.chat_id, job.body) for job in bot.jobs] == [(RINA, reveal.id)]
     await bot.reveals.hide(RINA, reveal.id)
     await bot.run_jobs()
     assert bot.chat.calls.count("mask") == 1
@@ -491,7 +490,7 @@ async def test_a_recipient_of_another_program_has_the_same_rules(bot: Bot, of_ag
     (entry,) = await audit_entries(bot)
     assert (entry.action, entry.subject) == (AuditAction.REVEALED, f"service_order:{SERVICE_ID}")
     assert (entry.user_id, entry.detail) == (0, "trace")
-    bot.system.service.reads.extend([ServiceDown()] * 9)
+    bot.system.service.reads.extend([NoAnswer()] * 9)
     after = bot.restarted()
     await after.run_worker(after=60)
     assert not bot.chat.shows_number, "masked without the service"
@@ -501,8 +500,8 @@ async def test_a_recipient_of_another_program_has_the_same_rules(bot: Bot, of_ag
 @pytest.mark.parametrize(
     ("failure", "key"),
     [
-        (ServiceDown(), "support.service_order.not_revealed"),
-        (SlowDown(3), "support.service_order.not_revealed"),
+        (NoAnswer(), "support.service_order.not_revealed"),
+        (SlowDown(retry_after=3), "support.service_order.not_revealed"),
         (OrderNotFound(), "support.staff.gone"),
     ],
 )

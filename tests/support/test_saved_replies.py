@@ -8,10 +8,10 @@ from bot.core import templates
 from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.reader import Reader
-from bot.support.cases.screens.case import format_order_state
-from bot.support.saved_replies import screens
-from bot.support.saved_replies.model import MAX_COUNT, SavedReply, hash_text, needs_order, read_name, read_text
-from bot.support.ticket import Ticket
+from bot.support.model import SavedReply, Ticket
+from bot.support.saved_replies import MAX_COUNT, hash_text, needs_order, read_name, read_text
+from bot.support.screens import saved_replies as screens
+from bot.support.screens.case import format_order_state
 from tests.orders.builders import an_open_order, as_sent
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase
 from tests.texts import TRANSLATIONS

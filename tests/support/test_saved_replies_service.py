@@ -5,8 +5,7 @@ import pytest
 from bot.core.errors import Rejection
 from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
-from bot.support.saved_replies.model import MAX_COUNT
-from bot.support.saved_replies.service import SavedReplyService
+from bot.support.saved_replies import MAX_COUNT, SavedReplyService
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.orders.order_system import OrderSystem

@@ -8,18 +8,15 @@ import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Notification, NotificationStatus, StoredNotification
-from bot.infra.telegram.outbound.truncate import TEXT_UNITS
 from bot.infra.telegram.ui.reader import Reader
-from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.screen import TEXT_UNITS, Screen
 from bot.orders.buttons import OrderAction
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.order import EventNote, Order, OrderEvent, Phase
-from bot.orders.payer import payer_on_page
-from bot.settlement.steps import OrderStep
-from bot.support.cases.reader import Anomaly, Case, DeliveryState, get_delivery_state
-from bot.support.cases.screens import case as case_screens
-from bot.support.cases.screens import timeline as staff_timeline
-from bot.support.ticket import Cause, Ticket
+from bot.orders.notifications import OrderNotification
+from bot.orders.order import EventNote, Order, OrderEvent, Phase, payer_on_page
+from bot.settlement.model import OrderStep
+from bot.support.cases import Anomaly, Case, DeliveryState, get_delivery_state
+from bot.support.model import Cause, Ticket
+from bot.support.screens import case as case_screens
 from bot.users.model import RecordedEvent, User, UserEvent, press_event
 from tests.examples import some
 from tests.orders.builders import an_open_order, every_event_of, orders_in_each_state
@@ -90,13 +87,13 @@ def test_a_case_tells_what_the_service_said_what_the_user_was_told_and_what_they
         notifications=(
             notification(2, OrderNotification.INVOICE),
             notification(41, OrderNotification.PAID),
-            notification(42, OrderNotification.CARD_EDIT, mark="5", message_id=None),
-            notification(43, OrderNotification.STUCK, message_id=None),
+            notification(42, OrderNotification.EDIT_STATUS, mark="5", message_id=None),
+            notification(43, OrderNotification.OVERDUE, message_id=None),
         ),
-        user_events=(act(20, "pressed.look"), act(25, "pressed.look"), act(30, "pressed.help")),
+        user_events=(act(20, "pressed.check"), act(25, "pressed.check"), act(30, "pressed.help")),
     )
     looked = text(
-        "support.case.line_repeated", at="09:35:20", until="09:35:25", what=done_by_user("pressed.look"), count=2
+        "support.case.line_repeated", at="09:35:20", until="09:35:25", what=done_by_user("pressed.check"), count=2
     )
     was_paid = text("support.case.state", what=text("orders.step.paid"), state="LN_INVOICE_PAID")
     assert timeline_in(shown(case).text) == [
@@ -107,8 +104,8 @@ def test_a_case_tells_what_the_service_said_what_the_user_was_told_and_what_they
         line("09:35:30", done_by_user("pressed.help")),
         line("09:35:40", was_paid + text("support.case.service_at", at="09:34:57")),
         line("09:35:41", told(OrderNotification.PAID)),
-        line("09:35:42", told(OrderNotification.CARD_EDIT)),
-        line("09:35:43", told(OrderNotification.STUCK, DeliveryState.NOT_NEEDED)),
+        line("09:35:42", told(OrderNotification.EDIT_STATUS)),
+        line("09:35:43", told(OrderNotification.OVERDUE, DeliveryState.NOT_NEEDED)),
     ]
 
 
@@ -274,20 +271,20 @@ def test_a_user_without_an_order_and_an_order_without_a_user_are_cases_too() -> 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_everything_that_may_be_told_or_done_has_its_words(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    case = a_case(notifications=tuple(notification(0, kind, mark="3") for kind in staff_timeline.KNOWN_NOTIFICATIONS))
-    assert len(staff_timeline.list_entries(t, case, JAKARTA)) == len(staff_timeline.KNOWN_NOTIFICATIONS)
-    assert len({staff_timeline.format_user_event(t, what) for what in staff_timeline.KNOWN_USER_EVENTS}) == len(
-        staff_timeline.KNOWN_USER_EVENTS
+    case = a_case(notifications=tuple(notification(0, kind, mark="3") for kind in case_screens.KNOWN_NOTIFICATIONS))
+    assert len(case_screens.list_entries(t, case, JAKARTA)) == len(case_screens.KNOWN_NOTIFICATIONS)
+    assert len({case_screens.format_user_event(t, what) for what in case_screens.KNOWN_USER_EVENTS}) == len(
+        case_screens.KNOWN_USER_EVENTS
     )
-    assert staff_timeline.format_user_event(t, "of a <later> version") == "of a &lt;later&gt; version"
+    assert case_screens.format_user_event(t, "of a <later> version") == "of a &lt;later&gt; version"
 
 
 def test_every_button_of_an_order_and_every_other_act_is_known() -> None:
-    assert {*map(str, UserEvent), *map(press_event, OrderAction)} == staff_timeline.KNOWN_USER_EVENTS
+    assert {*map(str, UserEvent), *map(press_event, OrderAction)} == case_screens.KNOWN_USER_EVENTS
 
 
 def test_days_stand_over_their_lines_where_they_are_not_today() -> None:
-    days = tuple(replace(act(0, "pressed.look"), at=NOW - timedelta(days=number)) for number in (400, 1, 0))
+    days = tuple(replace(act(0, "pressed.check"), at=NOW - timedelta(days=number)) for number in (400, 1, 0))
     case = a_case(
         user_events=tuple(replace(each, event=f"pressed.{name}") for each, name in zip(days, "abc", strict=True))
     )
@@ -323,12 +320,12 @@ def a_full_case(order: Order) -> Case:
     noted = tuple(
         replace(each, at=BEGAN + timedelta(seconds=number)) for number, each in enumerate(every_event_of(order))
     )
-    pressed = ("pressed.look", "pressed.page")
+    pressed = ("pressed.check", "pressed.page")
     return a_case(
         order,
         events=noted,
         notifications=tuple(
-            notification(100 + number, OrderNotification.CARD_EDIT, mark=str(number)) for number in range(300)
+            notification(100 + number, OrderNotification.EDIT_STATUS, mark=str(number)) for number in range(300)
         ),
         user_events=(*(act(500 + number, pressed[number % 2]) for number in range(300)), act(999, "pressed.help")),
         others=tuple(an_open_order(order.method, reference=f"DEF234{number}") for number in range(6)),

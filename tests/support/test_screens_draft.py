@@ -13,11 +13,11 @@ from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.settlement.model import PayoutMethod
-from bot.support.cases.reader import Case
-from bot.support.cases.screens.draft import format_draft
-from bot.support.lookup.model import OrderCounts, UserOverview
-from bot.support.lookup.screens.user import show_user
-from bot.support.notifications.screens.card import show_card
+from bot.support.cases import Case
+from bot.support.lookup_model import OrderCounts, UserOverview
+from bot.support.screens.case import format_draft
+from bot.support.screens.lookups import show_user
+from bot.support.screens.staff import show_card
 from tests.checkout.builders import a_draft_at_review
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase, check_screen
 from tests.support.builders import an_unanswered_ticket

@@ -8,14 +8,14 @@ import pytest
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.evidence import MAX_VALUES, NAMES, TIMES, Evidence, evidence_from_json
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order
 from bot.orders.screens import order_messages, order_page
 from bot.payments.tokens import ARBITRUM
-from bot.settlement.client.fields import LONGEST_DETAIL, LONGEST_INVOICE
+from bot.settlement.reading import LONGEST_DETAIL, LONGEST_INVOICE
 from bot.support.buttons import LookupButton, LookupPage
-from bot.support.cases.screens.case import evidence_button
-from bot.support.lookup.screens.evidence import show_evidence
+from bot.support.screens.case import evidence_button
+from bot.support.screens.lookups import show_evidence
 from tests.orders.builders import an_open_order, orders_in_each_state, some_evidence
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase, check_screen
 from tests.texts import TRANSLATIONS, label, text
@@ -84,7 +84,7 @@ def test_whatever_the_service_reports_can_be_sent(name: str, locale: str) -> Non
     check_screen(ScreenCase("evidence", show_evidence(reader(locale), order), ("ABC2345",)))
     check_screen(ScreenCase("page", order_page.screen(reader(locale), order, (), help_offered=True)))
     failed = replace(dict(orders_in_each_state())["failed paid"], evidence=hostile)
-    screen = order_messages.screen(OrderNotification.FAILED, reader(locale), failed, help_offered=True)
+    screen = order_messages.show_notification(OrderNotification.FAILED, reader(locale), failed, help_offered=True)
     check_screen(ScreenCase("failed", screen))
 
 
@@ -125,7 +125,7 @@ def test_only_an_order_with_evidence_has_the_button() -> None:
 
 
 def failed_message(order: Order, locale: str) -> str:
-    screen = order_messages.screen(OrderNotification.FAILED, reader(locale), order, help_offered=True)
+    screen = order_messages.show_notification(OrderNotification.FAILED, reader(locale), order, help_offered=True)
     return ScreenCase("failed", screen).text
 
 
@@ -144,7 +144,7 @@ def test_a_sender_sees_the_payout_reference_under_the_same_name_everywhere_once_
 
 def test_a_delayed_payout_names_no_reference() -> None:
     order = replace(dict(orders_in_each_state())["LN_INVOICE_PAID"], evidence=some_evidence())
-    screen = order_messages.screen(OrderNotification.STUCK, reader(), order, help_offered=True)
+    screen = order_messages.show_notification(OrderNotification.OVERDUE, reader(), order, help_offered=True)
     assert "redeem_5f2c" not in screen.text
 
 

@@ -11,11 +11,10 @@ from bot.infra.telegram.ui.callbacks import read_button
 from bot.orders.destinations.model import PayoutTimes
 from bot.orders.destinations.screens import format_payout_times
 from bot.staff.staff_chat import StaffChat, SupportContacts
-from bot.support.user_chat.buttons import HelpButton, HelpPage
-from bot.support.user_chat.facts import FactReader
-from bot.support.user_chat.help_handlers import HelpHandlers
-from bot.support.user_chat.screens import help as help_screens
-from bot.users.provider import UNNAMED
+from bot.support.buttons import HelpButton, HelpPage
+from bot.support.help import FactReader, HelpPages
+from bot.support.screens import help as help_screens
+from bot.users.model import UNNAMED
 from tests.screens import ScreenCase, check_screen
 from tests.staff.samples import some_contacts
 from tests.texts import TRANSLATIONS, label, says, text
@@ -122,10 +121,9 @@ async def test_a_wrong_token_is_explained_where_tokens_may_be_offered_without_as
         contacts=some_contacts(STAFF, ""),
         catalogue=cast("Any", SimpleNamespace(may_offer_tokens=offered)),
     )
-    handlers = HelpHandlers(
-        database=cast("Any", None), facts=facts, contacts=some_contacts(STAFF, ""), provider=UNNAMED
-    )
-    shown = await handlers._page(cast("Any", SimpleNamespace(t=EN)), HelpPage.TROUBLE)
+    contacts = some_contacts(STAFF, "")
+    pages = HelpPages(database=cast("Any", None), facts=facts, contacts=contacts, provider=UNNAMED, can_ask=True)
+    shown = await pages.make(cast("Any", SimpleNamespace(t=EN)), HelpPage.TROUBLE)
     assert (text("support.help.deposit") in ScreenCase("trouble", shown).text) is offered
 
 

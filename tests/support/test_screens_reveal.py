@@ -5,14 +5,14 @@ from datetime import timedelta
 
 import pytest
 
+from bot.home.feature import AUDIT_TERMS
 from bot.infra.telegram.ui.reader import Reader
 from bot.staff.audit import AuditPage
 from bot.staff.model import AuditAction
-from bot.staff.screens import audit
-from bot.support.reveal import screens as staff_reveal
+from bot.staff.screens import show_page
+from bot.support.screens import reveals as staff_reveal
 from tests.orders.builders import an_open_order
 from tests.screens import JAKARTA, NOW, ScreenCase
-from tests.staff.audit_terms import TERMS
 from tests.staff.samples import an_audit_entry
 from tests.support.samples import REVEAL
 from tests.texts import TRANSLATIONS, label, says, text
@@ -94,7 +94,7 @@ def test_an_entry_says_who_did_what_to_whom_when_and_why(
     changes: dict[str, object], subject: str, user: str, why: str
 ) -> None:
     entry = an_audit_entry(NOW - timedelta(seconds=5), **changes)
-    seen = ScreenCase("", audit.show_page(Reader(EN, JAKARTA, NOW), AuditPage((entry,)), TERMS)).text
+    seen = ScreenCase("", show_page(Reader(EN, JAKARTA, NOW), AuditPage((entry,)), AUDIT_TERMS)).text
     said = text(f"staff.audit.{entry.action}", subject=subject)
     said = text("staff.audit.about", said=said, user=user) if user else said
     said = text("staff.audit.why", said=said, detail=why) if why else said
@@ -106,13 +106,13 @@ def test_pages_turn_and_lead_to_the_trail_of_one_and_back() -> None:
     newest = AuditPage(
         (an_audit_entry(NOW), an_audit_entry(NOW, actor_id=2001)), older="20260817T030500000000-00000000"
     )
-    screen = audit.show_page(Reader(EN, JAKARTA, NOW), newest, TERMS)
+    screen = show_page(Reader(EN, JAKARTA, NOW), newest, AUDIT_TERMS)
     assert [[button.label for button in row] for row in screen.keyboard] == [
         [label("staff.audit.older")],
         [label("staff.audit.only", actor="3001"), label("staff.audit.only", actor="2001")],
         [label("staff.audit.export")],
     ]
-    of_one = audit.show_page(Reader(EN, JAKARTA, NOW), AuditPage((an_audit_entry(NOW),), 3001, is_newest=False), TERMS)
+    of_one = show_page(Reader(EN, JAKARTA, NOW), AuditPage((an_audit_entry(NOW),), 3001, is_newest=False), AUDIT_TERMS)
     assert [[button.label for button in row] for row in of_one.keyboard] == [
         [label("staff.audit.newest")],
         [label("staff.audit.everybody")],

@@ -9,15 +9,15 @@ import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader
-from bot.settlement.model import KeyRefused, OrderNotFound, OrderReport, ServiceDown, ServiceRecord, SlowDown
-from bot.settlement.steps import STEP_OF_STATE
-from bot.support.lookup.screens.evidence import show_service_evidence
-from bot.support.lookup.screens.service_orders import explain_failure, show_service_order
-from bot.support.reveal import screens as reveal_screens
-from bot.support.reveal.model import Reveal
+from bot.settlement.errors import KeyRefused, NoAnswer, OrderNotFound, SlowDown
+from bot.settlement.model import STEP_OF_STATE, ServiceRecord
+from bot.support.model import Reveal
+from bot.support.screens import reveals as reveal_screens
+from bot.support.screens.lookups import explain_failure, show_evidence, show_service_order
 from bot.support.service_orders import ServiceOrder
 from tests.orders.builders import an_order
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase, check_screen
+from tests.settlement.builders import a_report
 from tests.texts import TRANSLATIONS, label, says, text
 
 SERVICE_ID = "cm7k2jt8x0000qz01abcd1234"
@@ -47,7 +47,7 @@ def an_order_of_an_agent(**changes: Any) -> ServiceOrder:
         "completed_at": NOW - timedelta(minutes=5),
         "record": ServiceRecord(partner_redeem_id="redeem_5f2c", merchant_name="<b>WARUNG SARI</b>"),
     }
-    return ServiceOrder(service_id=SERVICE_ID, report=OrderReport(**{**values, **changes}), read_at=NOW)
+    return ServiceOrder(service_id=SERVICE_ID, report=a_report(**{**values, **changes}), read_at=NOW)
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -85,7 +85,7 @@ def test_whatever_the_record_has_can_be_sent(name: str, locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     for screen in (
         show_service_order(reader(locale), order),
-        show_service_evidence(reader(locale), order),
+        show_evidence(reader(locale), order),
         reveal_screens.ask_reason(t, order),
         reveal_screens.show_recipient(t, reveal, order, None),
         reveal_screens.show_masked(t, reveal, order),
@@ -94,7 +94,7 @@ def test_whatever_the_record_has_can_be_sent(name: str, locale: str) -> None:
 
 
 def test_an_empty_record_is_shown_without_a_reveal() -> None:
-    bare = ServiceOrder(service_id=SERVICE_ID, report=OrderReport(service_id=SERVICE_ID, state="IDLE"), read_at=NOW)
+    bare = ServiceOrder(service_id=SERVICE_ID, report=a_report(service_id=SERVICE_ID, state="IDLE"), read_at=NOW)
     case = ScreenCase("bare", show_service_order(reader(), bare), (SERVICE_ID,))
     check_screen(case)
     assert [button.label for button in case.buttons] == [label("orders.button.refresh")]
@@ -118,10 +118,10 @@ def test_what_may_be_ours_leads_to_our_order(locale: str) -> None:
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_evidence_has_masked_names_and_leads_back(locale: str) -> None:
-    case = ScreenCase("evidence", show_service_evidence(reader(locale), an_order_of_an_agent()), ("redeem_5f2c",))
+    case = ScreenCase("evidence", show_evidence(reader(locale), an_order_of_an_agent()), ("redeem_5f2c",))
     check_screen(case)
     assert "WARUNG" not in str(case.screen)
-    assert f"lu:svc:{SERVICE_ID}" in [button.data for button in case.buttons]
+    assert f"lu:order:@{SERVICE_ID}" in [button.data for button in case.buttons]
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -129,18 +129,18 @@ def test_the_evidence_has_masked_names_and_leads_back(locale: str) -> None:
     ("failure", "key"),
     [
         (OrderNotFound(), "support.service_order.not_found"),
-        (SlowDown(3), "support.service_order.wait"),
-        (SlowDown(1e300), "support.service_order.wait"),
+        (SlowDown(retry_after=3), "support.service_order.wait"),
+        (SlowDown(retry_after=1e300), "support.service_order.wait"),
         (SlowDown(), "support.service_order.too_many"),
         (KeyRefused(), "support.service_order.key_refused"),
-        (ServiceDown(), "support.service_order.down"),
+        (NoAnswer(), "support.service_order.down"),
     ],
 )
 def test_each_failure_is_said_in_words_and_can_be_tried_again(failure: Any, key: str, locale: str) -> None:
     case = ScreenCase("failure", explain_failure(TRANSLATIONS.get(locale), SERVICE_ID, failure))
     check_screen(case)
     assert says(case.text, key, locale)
-    assert [button.data for button in case.buttons] == [f"lu:svc:{SERVICE_ID}"]
+    assert [button.data for button in case.buttons] == [f"lu:order:@{SERVICE_ID}"]
 
 
 @pytest.mark.parametrize("locale", LOCALES)

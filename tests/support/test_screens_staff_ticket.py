@@ -6,19 +6,17 @@ from datetime import timedelta
 import pytest
 
 from bot.infra.i18n import LOCALES
-from bot.infra.telegram.outbound.truncate import TEXT_UNITS
 from bot.infra.telegram.ui.reader import Reader
-from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.screen import TEXT_UNITS, Screen
 from bot.orders.order import Phase, advance
-from bot.settlement.model import OrderReport
-from bot.support.cases.reader import Case
+from bot.support.cases import Case
 from bot.support.entries import with_quote
-from bot.support.model import EntryKind, MediaKind, TicketEntry
-from bot.support.notifications.screens import card as card_screens
-from bot.support.ticket import Cause, CloseReason, Rating, Ticket
+from bot.support.model import Cause, CloseReason, EntryKind, MediaKind, Rating, Ticket, TicketEntry
+from bot.support.screens import staff as staff_screens
 from bot.users.model import User
 from tests.orders.builders import an_open_order
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase
+from tests.settlement.builders import a_report
 from tests.texts import TRANSLATIONS, label, says, text
 
 EN = TRANSLATIONS.get("en")
@@ -47,13 +45,13 @@ def a_case(**changes: object) -> Case:
 
 def card(ticket: Ticket, locale: str = "en", case: Case | None = None) -> ScreenCase:
     t = TRANSLATIONS.get(locale)
-    shown = card_screens.show_card(Reader(t, JAKARTA, NOW), ticket, case or a_case())
+    shown = staff_screens.show_card(Reader(t, JAKARTA, NOW), ticket, case or a_case())
     return ScreenCase("card", shown)
 
 
 def status_lines(ticket: Ticket) -> list[str]:
     """Return the lines before the hint and the case."""
-    return ScreenCase("", Screen(card_screens.format_status(Reader(EN, JAKARTA, NOW), ticket))).text.split("\n")
+    return ScreenCase("", Screen(staff_screens.format_status(Reader(EN, JAKARTA, NOW), ticket))).text.split("\n")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +130,7 @@ def test_who_may_take_it_and_what_can_be_done_stands_under_it() -> None:
         return [button.label for button in card(ticket, case=case).buttons]
 
     about_order = [label("support.staff_ticket.fresh"), label("support.reveal.button")]
-    names = ("claim", "take", "close", "reopen", "answers")
+    names = ("claim", "take", "close", "reopen", "saved_replies")
     claim, take, close, reopen, saved = (label(f"support.staff_ticket.{name}") for name in names)
     assert labels(TICKET) == [claim, close, *about_order, saved]
     assert labels(HELD) == [take, close, *about_order, saved]
@@ -153,12 +151,12 @@ def test_the_card_names_other_tickets_but_not_itself() -> None:
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_a_topic_is_named_after_the_ticket_and_the_sum_and_nobody(name: str) -> None:
     order = an_open_order(replace(an_open_order().method, name=name), holder="BUDI", number="1234567890")
-    called = card_screens.topic_name(EN, TICKET, order)
+    called = staff_screens.topic_name(EN, TICKET, order)
     assert called.startswith("T-4F7K2 · ")
     assert called.endswith(" Rp500,000")
     assert "BUDI" not in called
     assert "7890" not in called
-    assert card_screens.topic_name(EN, CLOSED, None) == "✅ T-4F7K2"
+    assert staff_screens.topic_name(EN, CLOSED, None) == "✅ T-4F7K2"
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -166,17 +164,17 @@ def test_what_the_user_wrote_stands_as_a_quote_with_a_call_to_whoever_holds_the_
     reader = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW)
     for media in (None, *MediaKind):
         written = replace(ENTRY, media=media)
-        said = card_screens.format_entry_heading(reader, TICKET, written, "10:05", ping=3001, is_changed=media is None)
+        said = staff_screens.format_entry_heading(reader, TICKET, written, "10:05", ping=3001, is_changed=media is None)
         seen = ScreenCase("", Screen(with_quote(said, written.text)))
         assert seen.text.endswith("Where is it?")
         assert '<a href="tg://user?id=3001">3001</a>' in seen.screen.text
         for kind in MediaKind:
             assert says(seen.text, f"support.staff_ticket.{kind}", locale) is (kind is media)
-    assert "tg://" not in card_screens.format_entry_heading(reader, TICKET, ENTRY, "10:05", ping=0, is_changed=False)
+    assert "tg://" not in staff_screens.format_entry_heading(reader, TICKET, ENTRY, "10:05", ping=0, is_changed=False)
 
 
 def test_a_card_with_a_notice_fits_as_well() -> None:
-    screen = card_screens.show_card(
+    screen = staff_screens.show_card(
         Reader(EN, JAKARTA, NOW),
         TICKET,
         a_case(),
@@ -221,9 +219,9 @@ def test_a_card_with_a_notice_fits_as_well() -> None:
 def test_what_the_service_says_now_is_told_as_a_difference(
     state: str, phase: Phase, said: str, lines: list[str]
 ) -> None:
-    before, report = an_open_order(state=state, phase=phase), OrderReport(service_id="cm1", state=said)
+    before, report = an_open_order(state=state, phase=phase), a_report(service_id="cm1", state=said)
     after = advance(before, report, NOW)[0] if phase is Phase.OPEN else before
-    found = card_screens.format_differences(EN, before, after, report)
+    found = staff_screens.format_differences(EN, before, after, report)
     assert [ScreenCase("", Screen(line)).text for line in found] == lines
 
 
@@ -231,17 +229,17 @@ def test_what_the_service_says_now_is_told_as_a_difference(
 def test_a_card_and_what_the_user_wrote_are_known_by_the_ticket_they_name_first(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     for ticket in (TICKET, HELD, CLOSED):
-        assert card_screens.find_reference(card(ticket, locale).text) == "T-4F7K2"
-    again = card_screens.show_card(Reader(t, JAKARTA, NOW), TICKET, a_case(), notice=t("infra.outbox.again"))
-    assert card_screens.find_reference(ScreenCase("", again).text) == "T-4F7K2"
+        assert staff_screens.find_reference(card(ticket, locale).text) == "T-4F7K2"
+    again = staff_screens.show_card(Reader(t, JAKARTA, NOW), TICKET, a_case(), notice=t("infra.outbox.again"))
+    assert staff_screens.find_reference(ScreenCase("", again).text) == "T-4F7K2"
     reader = Reader(t, JAKARTA, NOW)
     forged = replace(ENTRY, text=text("support.staff_ticket.unclaimed", reference="T-22222"))
-    said = card_screens.format_entry_heading(reader, TICKET, forged, "10:05", ping=0, is_changed=False)
-    assert card_screens.find_reference(ScreenCase("", Screen(with_quote(said, forged.text))).text) == "T-4F7K2"
+    said = staff_screens.format_entry_heading(reader, TICKET, forged, "10:05", ping=0, is_changed=False)
+    assert staff_screens.find_reference(ScreenCase("", Screen(with_quote(said, forged.text))).text) == "T-4F7K2"
     for other in (
         "",
         "T-4F7K2",
         "Look at T-4F7K2 please",
         text("support.case.did", what=text("support.user_event.pressed.help")),
     ):
-        assert card_screens.find_reference(other) == ""
+        assert staff_screens.find_reference(other) == ""

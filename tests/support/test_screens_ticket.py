@@ -8,11 +8,10 @@ import pytest
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.order import Order
-from bot.support.ticket import Cause, CloseReason, Rating
-from bot.support.user_chat.screens import help as help_screens
-from bot.support.user_chat.screens import page as ticket_page
-from bot.support.user_chat.screens import question as ticket_question
-from bot.users.provider import Provider
+from bot.support.model import Cause, CloseReason, Rating
+from bot.support.screens import help as help_screens
+from bot.support.screens import user as user_screens
+from bot.users.model import Provider
 from tests.orders.builders import ORDER_LINE, an_open_order
 from tests.screens import JAKARTA, NOW, ScreenCase
 from tests.staff.samples import some_contacts
@@ -26,7 +25,7 @@ STAFF, NOBODY = frozenset({2001}), frozenset[int]()
 
 def page(ticket: object, *, can_reopen: bool = False, locale: str = "en") -> ScreenCase:
     t = TRANSLATIONS.get(locale)
-    shown = ticket_page.show_ticket(Reader(t, JAKARTA, NOW), ticket, ORDER, can_reopen=can_reopen)  # type: ignore[arg-type]
+    shown = user_screens.show_ticket(Reader(t, JAKARTA, NOW), ticket, ORDER, can_reopen=can_reopen)  # type: ignore[arg-type]
     return ScreenCase("", shown)
 
 
@@ -53,7 +52,7 @@ def test_an_answered_ticket_waits_for_nobody() -> None:
 
 
 def test_a_message_about_a_problem_says_that_nothing_has_to_be_done() -> None:
-    seen = ScreenCase("", ticket_question.describe_ticket(EN, an_unanswered_ticket(NOW, cause=Cause.FAILED)))
+    seen = ScreenCase("", user_screens.describe_ticket(EN, an_unanswered_ticket(NOW, cause=Cause.FAILED)))
     assert seen.text.split("\n\n") == [
         text("support.ticket.heading", ticket="T-4F7K2"),
         text("support.ticket.by_itself"),
@@ -67,7 +66,7 @@ def test_a_new_ticket_says_at_its_end_how_soon_support_replies_where_that_is_kno
     about: tuple[Order, ...], locale: str, duration: str
 ) -> None:
     t, ticket = TRANSLATIONS.get(locale), an_unanswered_ticket(NOW, cause=Cause.FAILED)
-    screen: Any = ticket_question.confirm_opened if about else ticket_question.describe_ticket
+    screen: Any = user_screens.confirm_opened if about else user_screens.describe_ticket
     unknown = ScreenCase("", screen(t, ticket, *about)).text
     assert not says(unknown, "support.ticket.reply_time", locale)
     known = ScreenCase("", screen(t, ticket, *about, timedelta(minutes=4, microseconds=1))).text
@@ -107,7 +106,7 @@ def test_what_was_said_of_the_help_stands_there(rating: Rating, locale: str) -> 
 
 
 def test_the_question_says_who_reads_the_answer_and_what_nobody_needs() -> None:
-    seen = ScreenCase("", ticket_question.ask(EN, ORDER, None, "@kirim_help"))
+    seen = ScreenCase("", user_screens.ask(EN, ORDER, None, "@kirim_help"))
     assert seen.text.split("\n\n") == [
         text("support.help.about", line=ORDER_LINE),
         text("support.ticket.what_is_wrong"),
@@ -118,9 +117,9 @@ def test_the_question_says_who_reads_the_answer_and_what_nobody_needs() -> None:
 
 
 def test_the_question_names_the_ticket_that_is_there_already() -> None:
-    is_open = ScreenCase("", ticket_question.ask(EN, ORDER, an_unanswered_ticket(NOW))).text
+    is_open = ScreenCase("", user_screens.ask(EN, ORDER, an_unanswered_ticket(NOW))).text
     assert says(is_open, "support.ticket.write_more", ticket="T-4F7K2")
-    was_closed = ScreenCase("", ticket_question.ask(EN, ORDER, a_closed_ticket(NOW))).text
+    was_closed = ScreenCase("", user_screens.ask(EN, ORDER, a_closed_ticket(NOW))).text
     assert says(was_closed, "support.ticket.write_to_reopen", ticket="T-4F7K2")
 
 
@@ -132,8 +131,9 @@ def test_help_leads_to_whoever_there_is() -> None:
     assert seen(STAFF, "@kirim_help").text.endswith(text("support.help.contact_too_alone", contact="@kirim_help"))
     assert "t:new" not in data_of(seen(NOBODY, "help@kirim.example"))
     contact = text("support.help.contact_alone", contact="help@kirim.example")
-    assert seen(NOBODY, "help@kirim.example").text == f"{text('support.help.text')}\n\n{contact}"
-    assert seen(NOBODY, "").text == text("support.help.text")
+    alone = text("support.help.text", ask=" · /request")
+    assert seen(NOBODY, "help@kirim.example").text == f"{alone}\n\n{contact}"
+    assert seen(NOBODY, "").text == alone
 
 
 def test_help_ends_with_who_runs_the_bot_where_that_is_set() -> None:
@@ -157,7 +157,7 @@ def test_help_lists_ones_open_tickets_by_what_they_are_about() -> None:
 
 
 def test_where_nobody_reads_what_is_written_here_the_contact_is_named() -> None:
-    seen = ScreenCase("", ticket_question.show_contact(EN, ORDER, "help@kirim.example"))
+    seen = ScreenCase("", user_screens.show_contact(EN, ORDER, "help@kirim.example"))
     assert seen.text.endswith(text("support.help.contact", contact="help@kirim.example", reference="ABC2345"))
     assert seen.buttons == []
 
@@ -178,4 +178,4 @@ def test_help_is_offered_where_there_is_anybody_at_all() -> None:
     ],
 )
 def test_a_contact_can_be_tapped_and_is_never_markup_of_its_own(whom: str, markup: str) -> None:
-    assert str(ticket_question.format_contact(whom)).startswith(markup)
+    assert str(user_screens.format_contact(whom)).startswith(markup)

@@ -6,19 +6,14 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.infra.outbox.model import ChatMoved, Sent, Undeliverable
-from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarm_repository import AlarmRepository
+from bot.staff.model import AlarmKind
 from bot.staff.notifications import AlarmNotification
-from bot.support.model import BotMessageRole, EntryKind, TicketEntry
-from bot.support.notification_kinds import AboutTicket, StaffNotification, UserEntry
-from bot.support.notification_queue import notify_staff
-from bot.support.notifications import bot_messages
-from bot.support.notifications.staff_chat_results import StaffChatResults, save_moved_chat
-from bot.support.ticket import Ticket
-from bot.support.tickets.bot_message_repository import BotMessageRepository
-from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.staff.repository import AlarmRepository
+from bot.support.model import BotMessageRole, EntryKind, Ticket, TicketEntry
+from bot.support.notifications import AboutTicket, StaffNotification, notify_staff
+from bot.support.repository import BotMessageRepository, TicketEntryRepository
+from bot.support.topics import move_group
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_system import EMMA, GROUP, OSCAR, RINA, TicketSystem
 
@@ -32,12 +27,8 @@ async def system(file: str) -> AsyncIterator[TicketSystem]:
     """A system with a group, whose messages are saved with their tickets."""
     clock = MovedClock()
     made = TicketSystem(file, clock)
-    follow_ups = chain_follow_ups(
-        bot_messages.FOLLOW_UPS, StaffChatResults(made.staff_chat, frozenset({BOSS})).follow_ups()
-    )
-    made.delivery = OutboxDelivery(
-        made.store, made.sender, clock, follow_ups=follow_ups, on_chat_moved=(save_moved_chat,)
-    )
+    follow_ups = made.messages_to_staff(operator_ids=frozenset({BOSS})).follow_ups()
+    made.delivery = OutboxDelivery(made.store, made.sender, clock, follow_ups=follow_ups, on_chat_moved=(move_group,))
     yield made
     await made.store.close()
 
@@ -58,8 +49,8 @@ async def add_user_entry(system: TicketSystem, ticket: Ticket, number: int = 1) 
                 source_message_id=number,
             )
         )
-        entry = UserEntry(ticket.reference, number)
-        await notify_staff(tx, system.staff_chat, StaffNotification.ENTRY, entry, now, mark=str(number))
+        entry = AboutTicket(ticket.reference, number)
+        await notify_staff(tx, system.staff_chat, StaffNotification.ENTRY, entry, now, number)
 
 
 async def saved_messages(system: TicketSystem, *messages: tuple[int, int]) -> Saved:
@@ -72,7 +63,7 @@ async def saved_messages(system: TicketSystem, *messages: tuple[int, int]) -> Sa
 async def alarms(system: TicketSystem) -> list[AlarmKind]:
     """Return the kinds of the raised alarms."""
     async with system.store.reading() as tx:
-        return [alarm.kind for alarm in await AlarmRepository(tx).open()]
+        return [alarm.kind for alarm in await AlarmRepository(tx).find_open()]
 
 
 async def test_what_the_user_wrote_can_be_answered_where_it_stands(system: TicketSystem) -> None:
@@ -148,8 +139,8 @@ async def test_what_stands_there_of_a_ticket_that_is_gone_is_not_remembered(syst
     ticket = await system.open_ticket()
     gone = Ticket(reference="T-22222", user_id=EMMA, created_at=system.clock.now())
     async with system.store.transaction() as tx:
-        entry = UserEntry(gone.reference, 1)
-        await notify_staff(tx, system.staff_chat, StaffNotification.ENTRY, entry, system.clock.now(), mark="1")
+        entry = AboutTicket(gone.reference, 1)
+        await notify_staff(tx, system.staff_chat, StaffNotification.ENTRY, entry, system.clock.now(), 1)
     await add_user_entry(system, ticket)
     await system.deliver()
     assert system.kinds_sent_to(GROUP) == ["ticket_entry:1", "ticket_entry:1"]

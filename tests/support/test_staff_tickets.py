@@ -8,8 +8,8 @@ import pytest
 from bot.core.errors import Rejection
 from bot.infra.outbox.model import Sent, Undeliverable
 from bot.staff.model import AuditAction
-from bot.support.ticket import CloseReason, Ticket, TicketStatus
-from bot.support.tickets.bot_message_repository import BotMessageRepository
+from bot.support.model import CloseReason, Ticket, TicketStatus
+from bot.support.repository import BotMessageRepository
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_system import EMMA, GROUP, OSCAR, RINA, TicketSystem
 
@@ -56,7 +56,7 @@ async def test_a_ticket_that_is_taken_over_brings_its_note_along(system: TicketS
     assert [(entry.kind, entry.text) for entry in await system.entries(ticket)] == [("note", "Rina is off today")]
     assert await system.tickets.take_over(ticket.reference, OSCAR, note) is None
     await system.deliver()
-    assert system.kinds_sent_to(GROUP, "ticket_remark") == ["ticket_remark:taken_over.1"]
+    assert system.kinds_sent_to(GROUP, "ticket_line") == ["ticket_line:taken_over.1"]
 
 
 async def test_an_answer_claims_what_nobody_holds_and_ends_the_wait(system: TicketSystem, ticket: Ticket) -> None:
@@ -82,7 +82,7 @@ async def test_an_answer_is_known_as_delivered_once_it_was_and_not_before(system
     delivered = await system.reload_entry(entry)
     assert (delivered.delivered_at, delivered.failure) == (system.clock.now(), None)
     assert system.kinds_sent_to(EMMA) == ["ticket_reply:1"]
-    assert system.kinds_sent_to(GROUP, "ticket_remark") == ["ticket_remark:delivered.1.1"]
+    assert system.kinds_sent_to(GROUP, "ticket_line") == ["ticket_line:delivered.1.1"]
     assert system.kinds_sent_to(GROUP)[-1] == "ticket_card:reply.1", "its timeline said that it was on its way"
     async with system.store.reading() as tx:
         bot_message = await BotMessageRepository(tx).get(EMMA, delivered.message_id or 0)
@@ -111,7 +111,7 @@ async def test_an_answer_to_who_has_blocked_the_bot_is_told_as_failed_and_can_be
         BLOCKED.reason,
         None,
     )
-    assert system.kinds_sent_to(GROUP, "ticket_remark") == ["ticket_remark:failed.1.1"]
+    assert system.kinds_sent_to(GROUP, "ticket_line") == ["ticket_line:failed.1.1"]
     assert await system.tickets.retry_reply(ticket.reference, RINA, 1)
     assert not await system.tickets.retry_reply(ticket.reference, RINA, 1)
     await system.deliver()
@@ -134,7 +134,7 @@ async def test_a_note_reaches_nobody_but_support_and_claims_nothing(systems: Tic
     )
     await systems.deliver()
     assert (systems.kinds_sent_to(EMMA), systems.kinds_sent_to(RINA)) == ([], [])
-    assert systems.kinds_sent_to(OSCAR) == ["ticket_remark:noted.1"]
+    assert systems.kinds_sent_to(OSCAR) == ["ticket_line:noted.1"]
     assert (await systems.reload(ticket)).claimed_by is None
 
 
@@ -144,8 +144,8 @@ async def test_without_a_group_the_others_see_what_was_answered_and_its_author_w
     ticket = await systems.open_ticket()
     await systems.reply(ticket)
     await systems.deliver()
-    assert systems.kinds_sent_to(OSCAR, "ticket_remark") == ["ticket_remark:replied.1"]
-    assert systems.kinds_sent_to(RINA, "ticket_remark") == ["ticket_remark:delivered.1.1"]
+    assert systems.kinds_sent_to(OSCAR, "ticket_line") == ["ticket_line:replied.1"]
+    assert systems.kinds_sent_to(RINA, "ticket_line") == ["ticket_line:delivered.1.1"]
 
 
 async def test_closing_tells_the_user_why_and_a_closed_ticket_takes_no_answer(

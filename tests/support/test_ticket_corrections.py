@@ -8,10 +8,10 @@ import pytest
 from bot.core.errors import Rejection
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
-from bot.support.model import EntryKind, IncomingMessage, TicketEntry
-from bot.support.notifications.replies import MAYBE_ARRIVED
-from bot.support.ticket import Ticket
-from bot.support.tickets.service import add_entry
+from bot.support.model import EntryKind, IncomingMessage, Ticket, TicketEntry
+from bot.support.notifications import EDITED
+from bot.support.service import add_entry
+from bot.support.user_messages import MAYBE_ARRIVED
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_system import EMMA, GROUP, OSCAR, RINA, TicketSystem
 
@@ -42,7 +42,7 @@ def corrected(entry: TicketEntry, text: str = "It arrives tomorrow.") -> Incomin
 
 async def test_a_corrected_answer_is_corrected_for_its_user(system: TicketSystem, answer: TicketEntry) -> None:
     system.sender.outcomes[EMMA].append(Sent(answer.message_id))
-    assert await system.corrections.edit(answer, RINA, corrected(answer))
+    assert await system.tickets.edit(answer, RINA, corrected(answer))
     await system.deliver()
     now = await system.reload_entry(answer)
     assert (now.text, now.edited_at, now.message_id) == (
@@ -55,7 +55,7 @@ async def test_a_corrected_answer_is_corrected_for_its_user(system: TicketSystem
 
 
 async def test_a_correction_that_changes_nothing_is_told_to_nobody(system: TicketSystem, answer: TicketEntry) -> None:
-    assert not await system.corrections.edit(answer, RINA, corrected(answer, answer.text or ""))
+    assert not await system.tickets.edit(answer, RINA, corrected(answer, answer.text or ""))
     await system.deliver()
     assert system.kinds_sent_to(EMMA, "ticket_reply_edited") == []
 
@@ -64,7 +64,7 @@ async def test_a_correction_that_had_to_be_sent_anew_is_the_answer_from_then_on(
     system: TicketSystem, answer: TicketEntry
 ) -> None:
     system.sender.outcomes[EMMA].append(Sent(900))
-    await system.corrections.edit(answer, RINA, corrected(answer))
+    await system.tickets.edit(answer, RINA, corrected(answer))
     await system.deliver()
     assert (await system.reload_entry(answer)).message_id == 900
 
@@ -77,21 +77,20 @@ async def test_a_user_s_own_correction_reaches_the_room_and_pings_who_holds_the_
     async with system.store.transaction() as tx:
         entry = await add_entry(tx, ticket, asked, EntryKind.ASKED, by=EMMA, now=system.clock.now())
     assert entry is not None
-    assert await system.corrections.edit(entry, EMMA, replace(asked, text="Where is my money?"))
+    assert await system.tickets.edit(entry, EMMA, replace(asked, text="Where is my money?"))
     async with system.store.reading() as tx:
         notifications = [
-            each
-            for each in await OutboxRepository(tx).find_unsent(GROUP)
-            if each.kind.startswith("ticket_entry_edited")
+            each for each in await OutboxRepository(tx).find_unsent(GROUP) if each.kind.startswith("ticket_entry")
         ]
-    assert [each.payload for each in notifications] == [{"ticket": ticket.reference, "entry": 1, "ping": RINA}]
+    (edited,) = [each.payload for each in notifications]
+    assert (edited["ticket"], edited["entry"], edited["what"], edited["who"]) == (ticket.reference, 1, EDITED, RINA)
     assert [entry.action for entry in await system.audit_entries()] == ["claimed"]
 
 
 async def test_a_corrected_note_stays_among_support(system: TicketSystem, ticket: Ticket) -> None:
     note = await system.tickets.add_note(ticket.reference, RINA, system.new_message("Called the bank"))
     assert note is not None
-    assert await system.corrections.edit(note, RINA, corrected(note, "Called the bank twice"))
+    assert await system.tickets.edit(note, RINA, corrected(note, "Called the bank twice"))
     await system.deliver()
     assert (await system.reload_entry(note)).text == "Called the bank twice"
     assert system.kinds_sent_to(EMMA) == []
@@ -110,10 +109,10 @@ async def test_what_became_of_an_answer_that_is_taken_back_is_told_as_it_is(
     system: TicketSystem, answer: TicketEntry, told_as: Sent | Undeliverable | None, remark: str
 ) -> None:
     system.sender.outcomes[EMMA].append(told_as or Sent(answer.message_id))
-    assert await system.corrections.withdraw(answer, RINA)
-    assert not await system.corrections.withdraw(answer, RINA)
+    assert await system.tickets.withdraw(answer, RINA)
+    assert not await system.tickets.withdraw(answer, RINA)
     await system.deliver()
-    assert system.kinds_sent_to(GROUP)[-1] == f"ticket_remark:{remark}.1.1"
+    assert system.kinds_sent_to(GROUP)[-1] == f"ticket_line:{remark}.1.1"
 
 
 async def test_an_answer_that_is_taken_back_before_it_was_sent_was_never_there(
@@ -122,34 +121,34 @@ async def test_an_answer_that_is_taken_back_before_it_was_sent_was_never_there(
     system.sender.outcomes[EMMA].append(RetryLater(60))
     entry = await system.reply(ticket)
     await system.deliver()
-    assert await system.corrections.withdraw(entry, RINA)
+    assert await system.tickets.withdraw(entry, RINA)
     system.clock.passes(minutes=2)
     # The renderer of replies sees the withdrawal, and sends nothing.
     system.sender.outcomes[EMMA].extend([Undeliverable("taken back"), Sent(None)])
     await system.deliver()
-    assert system.kinds_sent_to(GROUP, "ticket_remark") == ["ticket_remark:unsent.1.1"]
+    assert system.kinds_sent_to(GROUP, "ticket_line") == ["ticket_line:unsent.1.1"]
 
 
 async def test_nobody_claims_that_an_answer_never_arrived_that_may_have(system: TicketSystem, ticket: Ticket) -> None:
     entry = await system.reply(ticket)
-    await system.corrections.withdraw(entry, RINA)
+    await system.tickets.withdraw(entry, RINA)
     system.sender.outcomes[EMMA].extend([Undeliverable(MAYBE_ARRIVED), Sent(None)])
     await system.deliver()
-    assert system.kinds_sent_to(GROUP, "ticket_remark") == ["ticket_remark:maybe_sent.1.1"]
+    assert system.kinds_sent_to(GROUP, "ticket_line") == ["ticket_line:maybe_sent.1.1"]
 
 
 async def test_only_its_author_takes_an_answer_back_and_notes_are_none(
     system: TicketSystem, ticket: Ticket, answer: TicketEntry
 ) -> None:
-    with pytest.raises(Rejection, match=r"support\.ticket\.answer_of_another"):
-        await system.corrections.withdraw(answer, OSCAR)
+    with pytest.raises(Rejection, match=r"support\.unsend\.not_author"):
+        await system.tickets.withdraw(answer, OSCAR)
     note = await system.tickets.add_note(ticket.reference, RINA, system.new_message("Called the bank"))
     assert note is not None
-    with pytest.raises(Rejection, match=r"support\.ticket\.no_answer"):
-        await system.corrections.withdraw(note, RINA)
+    with pytest.raises(Rejection, match=r"support\.unsend\.no_reply"):
+        await system.tickets.withdraw(note, RINA)
 
 
 async def test_what_was_taken_back_can_not_be_corrected(system: TicketSystem, answer: TicketEntry) -> None:
-    await system.corrections.withdraw(answer, RINA)
-    with pytest.raises(Rejection, match=r"support\.ticket\.taken_back_already"):
-        await system.corrections.edit(answer, RINA, corrected(answer))
+    await system.tickets.withdraw(answer, RINA)
+    with pytest.raises(Rejection, match=r"support\.unsend\.already"):
+        await system.tickets.edit(answer, RINA, corrected(answer))

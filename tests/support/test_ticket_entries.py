@@ -8,8 +8,7 @@ import pytest
 
 from bot.infra.db.database import Database
 from bot.support.model import EntryKind, MediaKind, TicketEntry
-from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.repository import TicketRepository
+from bot.support.repository import TicketEntryRepository, TicketRepository
 from tests.support.builders import a_ticket, an_entry
 from tests.times import NOW, SECOND
 

@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.core.errors import Rejection
-from bot.support.model import EntryKind, IncomingMessage, TicketEntry
-from bot.support.ticket import CloseReason, Ticket
-from bot.support.tickets.service import add_entry
+from bot.support.model import CloseReason, EntryKind, IncomingMessage, Ticket, TicketEntry
+from bot.support.service import add_entry
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_system import EMMA, OSCAR, RINA, TicketSystem
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from bot.infra.db.errors import StoreDown
-from bot.support.ticket import CloseReason, Ticket
-from bot.support.tickets import reminders
-from bot.support.tickets.reminders import TicketReminderService
-from bot.support.tickets.repository import TicketRepository
+from bot.support import service
+from bot.support.model import CloseReason, Ticket
+from bot.support.repository import TicketRepository
+from bot.support.service import TicketReminderService
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_system import GROUP, OSCAR, RINA, SARI, TicketSystem
 
@@ -111,7 +111,7 @@ async def test_a_reminder_that_is_not_kept_is_not_told_and_the_next_look_tells_i
     waiting = reminders_of(system)
     system.clock.passes(minutes=15)
     with monkeypatch.context() as broken:
-        broken.setattr("bot.support.tickets.reminders.notify_chats", crash)
+        broken.setattr("bot.support.service.notify", crash)
         with pytest.raises(ZeroDivisionError):
             await waiting.remind()
     assert (await system.reload(ticket)).reminded_at is None
@@ -132,13 +132,13 @@ async def test_one_ticket_that_fails_stops_no_other_reminder(
     system: TicketSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad, _ = await system.open_ticket(), await system.open_ticket(SARI + 50)
-    changes = reminders.record_reminder
+    changes = service.record_reminder
 
     def fail(ticket: Ticket, *more: Any) -> Ticket:
         if ticket.reference == bad.reference:
             raise StoreDown
         return changes(ticket, *more)
 
-    monkeypatch.setattr(reminders, "record_reminder", fail)
+    monkeypatch.setattr(service, "record_reminder", fail)
     assert await remind_after_time(system, reminders_of(system), minutes=15) == 1
     assert len(system.kinds_sent_to(GROUP, "ticket_waits")) == 1

@@ -7,9 +7,8 @@ import pytest
 
 from bot.infra.outbox.model import RetryLater, Sent
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
-from bot.support.notification_kinds import DeletedTicket, StaffNotification
-from bot.support.notification_queue import ticket_notification
-from bot.support.notifications.user_chat import remove_deleted
+from bot.support.notifications import DeletedTicket, StaffNotification, ticket_notification
+from bot.support.staff_messages import _remove_deleted
 from tests.infra.builders import as_stored
 from tests.rendering import context_for, renderers_for
 from tests.screens import NOW
@@ -42,7 +41,7 @@ async def removes(chats: Chats, chat_id: int = GROUP, topics: tuple[int, ...] = 
     deleted = DeletedTicket("T-4F7K2", GROUP, topics, (11, 12))
     notification = ticket_notification(chat_id, StaffNotification.DELETED, deleted, NOW)
     context = context_for(None, store=None, messenger=chats, now=NOW)
-    return await renderers_for(context, {StaffNotification.DELETED: remove_deleted}).send(as_stored(notification))
+    return await renderers_for(context, {StaffNotification.DELETED: _remove_deleted}).send(as_stored(notification))
 
 
 @pytest.mark.parametrize("topic", [Delivered(), Gone()])

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from bot.infra.db.database import Database
-from bot.support.model import TicketFilter
-from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
-from bot.support.ticket_statistics import TicketTimes
-from bot.support.tickets.repository import TicketRepository
+from bot.support.model import Cause, CloseReason, Rating, Ticket, TicketFilter, TicketStatus, TicketTimes
+from bot.support.repository import TicketRepository
 from tests.support.builders import a_ticket
 from tests.times import NOW, SECOND
 
@@ -84,22 +82,17 @@ async def test_a_matter_may_be_opened_anew_when_it_is_closed(store: Database) ->
     assert await adds(store, a_ticket("T-B", order_reference="R1")) == [True]
 
 
-async def test_who_saves_over_an_older_version_saves_nothing(store: Database) -> None:
-    await adds(store, a_ticket())
-    first = await saves(store, a_ticket().claim(RINA, LATER))
-    assert first is not None
-    assert first.version == 1
-    assert await saves(store, a_ticket().claim(OSCAR, LATER)) is None
-    assert await got(store) == first
-
-
 async def test_of_many_who_claim_at_once_one_holds_it(store: Database, other_store: Database) -> None:
+    async def claims(database: Database, by: int) -> Ticket | None:
+        async with database.transaction() as tx:
+            ticket = await TicketRepository(tx).lock(a_ticket().reference)
+            assert ticket is not None
+            return await TicketRepository(tx).save(ticket.claim(by, LATER)) if ticket.claimed_by is None else None
+
     await adds(store, a_ticket())
-    claims = [
-        saves(store if number % 2 else other_store, a_ticket().claim(3000 + number, LATER)) for number in range(8)
-    ]
-    held = [ticket for ticket in await asyncio.gather(*claims) if ticket is not None]
-    assert held == [await got(store)]
+    both = (store, other_store)
+    held = await asyncio.gather(*(claims(both[number % 2], 3000 + number) for number in range(8)))
+    assert [ticket for ticket in held if ticket is not None] == [await got(store)]
 
 
 async def test_two_who_open_the_same_at_once_open_one(store: Database, other_store: Database) -> None:

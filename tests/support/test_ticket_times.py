@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.screen import Screen
-from bot.support.ticket import CloseReason, Rating, Ticket
-from bot.support.ticket_statistics import TicketStatistics, TicketTimes, measure_tickets
-from bot.support.tickets.reminders import Reminder, due_reminder, record_reminder
-from bot.support.tickets.screens import format_ticket_times
+from bot.support.model import CloseReason, Rating, Ticket, TicketStatistics, TicketTimes, measure_tickets
+from bot.support.notifications import StaffNotification
+from bot.support.screens.lookups import format_ticket_times
+from bot.support.service import due_reminder, record_reminder
 from tests.screens import ScreenCase
 from tests.texts import TRANSLATIONS, text
 
@@ -36,19 +36,19 @@ def a_ticket(**changes: Any) -> Ticket:
     [
         ({}, 0, None),
         ({}, 14, None),
-        ({}, 15, Reminder.SUPPORT),
-        ({}, 400, Reminder.SUPPORT),
-        ({"claimed_by": RINA}, 15, Reminder.SUPPORT),
+        ({}, 15, StaffNotification.WAITS),
+        ({}, 400, StaffNotification.WAITS),
+        ({"claimed_by": RINA}, 15, StaffNotification.WAITS),
         ({"waiting_since": None}, 400, None),
         ({"reminded_at": after(15)}, 16, None),
         ({"reminded_at": after(15)}, 29, None),
-        ({"reminded_at": after(15)}, 30, Reminder.OPERATORS),
+        ({"reminded_at": after(15)}, 30, StaffNotification.WAITS_LONG),
         ({"reminded_at": after(100)}, 110, None),
         ({"reminded_at": after(15), "escalated_at": after(30)}, 400, None),
     ],
 )
 def test_support_is_reminded_once_a_wait_and_the_operators_as_long_after_that(
-    changes: dict[str, Any], minutes: int, whom: Reminder | None
+    changes: dict[str, Any], minutes: int, whom: StaffNotification | None
 ) -> None:
     assert due_reminder(a_ticket(**changes), after(minutes), REMIND_AFTER) is whom
 
@@ -58,16 +58,18 @@ def test_nobody_is_reminded_of_what_is_closed() -> None:
 
 
 def test_an_answer_ends_a_wait_and_the_next_word_begins_another() -> None:
-    waited = record_reminder(record_reminder(a_ticket(), Reminder.SUPPORT, after(15)), Reminder.OPERATORS, after(30))
+    waited = record_reminder(
+        record_reminder(a_ticket(), StaffNotification.WAITS, after(15)), StaffNotification.WAITS_LONG, after(30)
+    )
     answered = waited.record_reply(RINA, after(31))
     assert due_reminder(answered, after(999), REMIND_AFTER) is None
     asked = answered.add_message(after(60))
-    assert [due_reminder(asked, after(minute), REMIND_AFTER) for minute in (74, 75)] == [None, Reminder.SUPPORT]
+    assert [due_reminder(asked, after(minute), REMIND_AFTER) for minute in (74, 75)] == [None, StaffNotification.WAITS]
 
 
 def test_the_first_words_that_nobody_has_answered_count_not_the_last() -> None:
     asked = a_ticket().add_message(after(14))
-    assert due_reminder(asked, after(15), REMIND_AFTER) is Reminder.SUPPORT
+    assert due_reminder(asked, after(15), REMIND_AFTER) is StaffNotification.WAITS
 
 
 def times(answer: int | None = None, close: int | None = None, rating: Rating | None = None) -> TicketTimes:

@@ -4,8 +4,7 @@ import pytest
 
 from bot.infra.db.database import Database
 from bot.support.model import BotMessageRole
-from bot.support.tickets.bot_message_repository import BotMessageRepository
-from bot.support.tickets.repository import TicketRepository
+from bot.support.repository import BotMessageRepository, TicketRepository
 from tests.support.builders import a_bot_message, a_ticket
 
 GROUP, OTHER = -1001, 3001

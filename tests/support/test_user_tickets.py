@@ -1,5 +1,6 @@
 """A user's message or a failed order opens one ticket about a subject. Further messages are added to it."""
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -8,21 +9,19 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notification_kinds import OrderNotification
-from bot.settlement.model import OrderReport
-from bot.staff.alarm_model import AlarmKind
+from bot.orders.notifications import OrderNotification
+from bot.orders.order import OrderProblem
+from bot.staff.model import AlarmKind
 from bot.staff.staff_chat import StaffChat
-from bot.support.model import EntryKind, IncomingMessage, MediaKind
-from bot.support.notification_kinds import StaffNotification, TicketNotification
-from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
-from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.order_tickets import open_order_ticket
-from bot.support.tickets.repository import TicketRepository
-from bot.support.tickets.staff_service import StaffTicketService
-from bot.support.tickets.user_service import UserTicketService
+from bot.support.model import Cause, CloseReason, EntryKind, IncomingMessage, MediaKind, Rating, Ticket, TicketStatus
+from bot.support.notifications import StaffNotification, TicketNotification
+from bot.support.repository import TicketEntryRepository, TicketRepository
+from bot.support.service import OrderTicketListener, UserTicketService
+from bot.support.staff_service import StaffTicketService
 from bot.users.model import User, UserEvent
 from bot.users.repository import UserEventRepository, UserRepository
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem, rules
+from tests.settlement.builders import a_report
 from tests.settlement.fake_settlement import FakeSettlement
 
 RINA = 3001
@@ -144,9 +143,8 @@ async def test_a_word_after_an_answer_waits_for_the_next_one(system: UserTicketS
     assert system.sender.sent[-2].marked_kind == f"{StaffNotification.CARD}:{taken.ticket.version}"
     async with system.store.reading() as tx:
         notification = await OutboxRepository(tx).find_by_subject(f"ticket:{ticket.reference}")
-    assert [each.payload for each in notification if (each.kind, each.mark) == (StaffNotification.ENTRY, "2")] == [
-        {"ticket": ticket.reference, "entry": 2, "ping": RINA}
-    ]
+    (entry,) = [each.payload for each in notification if (each.kind, each.mark) == (StaffNotification.ENTRY, "2")]
+    assert (entry["ticket"], entry["entry"], entry["who"]) == (ticket.reference, 2, RINA)
 
 
 @pytest.mark.parametrize("reference", ["T-NONE2", "another's"])
@@ -183,7 +181,7 @@ async def test_a_closed_ticket_stays_closed_while_another_is_open_about_the_same
 
 async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(system: UserTicketSystem) -> None:
     order = await _paid(system)
-    await system.apply_report(order, OrderReport(service_id="svc-1", state="FAILED"))
+    await system.apply_report(order, a_report(service_id="svc-1", state="FAILED"))
     await system.deliver()
     told = system.sender.kinds(EMMA)
     assert told.count(OrderNotification.FAILED) == 1
@@ -198,15 +196,15 @@ async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(system: UserTic
     order = await _paid(system)
     system.clock.passes(minutes=31)
     await system.poller.tick()
-    await system.observer.check_times()
-    await system.apply_report(order, OrderReport(service_id="svc-1", state="FAILED"))
+    await system.tracker.check_deadlines()
+    await system.apply_report(order, a_report(service_id="svc-1", state="FAILED"))
     await system.deliver()
     async with system.store.reading() as tx:
         (ticket,) = await TicketRepository(tx).of_order(order)
     assert ticket.cause is Cause.FAILED
-    assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD, StaffNotification.STEP, StaffNotification.CARD]
+    assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD, StaffNotification.LINE, StaffNotification.CARD]
     told = system.sender.kinds(EMMA)
-    assert [told.count(kind) for kind in (OrderNotification.STUCK, OrderNotification.FAILED)] == [1, 1]
+    assert [told.count(kind) for kind in (OrderNotification.OVERDUE, OrderNotification.FAILED)] == [1, 1]
     assert not any(kind in set(TicketNotification) for kind in told)
 
 
@@ -215,14 +213,14 @@ async def _stuck(system: UserTicketSystem) -> tuple[str, Ticket]:
     order = await _paid(system)
     system.clock.passes(minutes=31)
     await system.poller.tick()
-    await system.observer.check_times()
+    await system.tracker.check_deadlines()
     async with system.store.reading() as tx:
         (ticket,) = await TicketRepository(tx).of_order(order)
     return order, ticket
 
 
 async def _complete(system: UserTicketSystem, order: str) -> None:
-    await system.apply_report(order, OrderReport(service_id="svc-1", state="COMPLETED"))
+    await system.apply_report(order, a_report(service_id="svc-1", state="COMPLETED"))
     await system.deliver()
 
 
@@ -230,8 +228,8 @@ async def test_an_untouched_ticket_closes_itself_when_the_rupiah_were_sent(syste
     order, ticket = await _stuck(system)
     await _complete(system, order)
     closed = await system.ticket(ticket.reference)
-    assert (closed.is_open, closed.waiting_since, closed.closed_by, closed.end) == (False, None, None, "itself")
-    told = [kind for kind in system.sender.kinds(EMMA) if kind != OrderNotification.CARD_EDIT]
+    assert (closed.is_open, closed.waiting_since, closed.closed_by, closed.close_key) == (False, None, None, "itself")
+    told = [kind for kind in system.sender.kinds(EMMA) if kind != OrderNotification.EDIT_STATUS]
     assert told[-2:] == [OrderNotification.SENT, TicketNotification.CLOSED]
     assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD, StaffNotification.CARD]
 
@@ -261,17 +259,20 @@ async def test_a_ticket_that_somebody_has_touched_stays_open(system: UserTicketS
         case "took the alarm":
             assert await system.monitor.resolve(AlarmKind.ORDER_STUCK, order, OSCAR)
         case "failed":
-            await system.apply_report(order, OrderReport(service_id="svc-1", state="FAILED"))
+            await system.apply_report(order, a_report(service_id="svc-1", state="FAILED"))
     await _complete(system, order)
     assert (await system.ticket(ticket.reference)).is_open
     assert TicketNotification.CLOSED not in system.sender.kinds(EMMA)
 
 
 async def test_a_message_of_the_same_moment_keeps_a_ticket_from_closing_itself(system: UserTicketSystem) -> None:
-    _, before = await _stuck(system)
-    await system.tickets.write(system.user(), words("Where is it?", 10), before.reference)
-    async with system.store.transaction() as tx:
-        assert await TicketRepository(tx).save(before.close_itself(system.clock.now())) is None
+    order, before = await _stuck(system)
+    await asyncio.gather(
+        system.tickets.write(system.user(), words("Where is it?", 10), before.reference),
+        system.apply_report(order, a_report(service_id="svc-1", state="COMPLETED")),
+    )
+    assert (await system.ticket(before.reference)).is_open
+    assert await system.texts(before) == ["Where is it?"]
 
 
 async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_again(system: UserTicketSystem) -> None:
@@ -279,7 +280,7 @@ async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_
     ticket = (await system.tickets.ask(system.user(), words("Where is it?", 10), order)).ticket
     async with system.store.transaction() as tx:
         await TicketRepository(tx).save(ticket.record_reply(RINA, system.clock.now()))
-    await system.apply_report(order, OrderReport(service_id="svc-1", state="FAILED"))
+    await system.apply_report(order, a_report(service_id="svc-1", state="FAILED"))
     after = await system.ticket(ticket.reference)
     assert (after.cause, after.waiting_since) == (Cause.ASKED, system.clock.now())
 
@@ -287,7 +288,9 @@ async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_
 async def test_where_nobody_is_there_to_help_no_ticket_opens(system: UserTicketSystem) -> None:
     order = await system.order(await _paid(system))
     async with system.store.transaction() as tx:
-        await open_order_ticket(tx, StaffChat(0, frozenset()), order, Cause.FAILED, system.clock.now())
+        await OrderTicketListener(StaffChat(0, frozenset())).order_needs_staff(
+            tx, order, OrderProblem.FAILED, system.clock.now()
+        )
         assert await TicketRepository(tx).of_order(order.reference) == ()
 
 

@@ -1,21 +1,22 @@
 """A system of tickets on a real database, with a moved clock and a sender that records what it sends."""
 
 import itertools
+from datetime import timedelta
+from typing import cast
 
 from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.follow_ups import chain_follow_ups
+from bot.infra.outbox.model import NotificationKind
+from bot.infra.outbox.rendering import FollowUp
 from bot.staff.model import AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.staff.staff_chat import StaffChat
-from bot.support.model import IncomingMessage, MediaKind, TicketEntry
-from bot.support.notifications import bot_messages
-from bot.support.notifications.replies import ReplyResults
-from bot.support.ticket import Ticket
-from bot.support.tickets.corrections import TicketCorrectionService
-from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.repository import TicketRepository
-from bot.support.tickets.staff_service import StaffTicketService
+from bot.support.model import IncomingMessage, MediaKind, Ticket, TicketEntry
+from bot.support.repository import TicketEntryRepository, TicketRepository
+from bot.support.staff_messages import StaffMessages
+from bot.support.staff_service import StaffTicketService
+from bot.support.topics import TicketTopics
+from bot.support.user_messages import UserMessages
 from tests.infra.keys import VAULT
 from tests.orders.order_system import RecordingSender
 from tests.settlement.fake_settlement import MovedClock
@@ -31,15 +32,28 @@ class TicketSystem:
         self.store, self.clock, self.group = Database(database, VAULT), clock, group
         self.staff_chat = StaffChat(group, frozenset({OSCAR, RINA}))
         self.tickets = StaffTicketService(self.store, clock, self.staff_chat)
-        self.corrections = TicketCorrectionService(self.store, clock, self.staff_chat)
         self.sender = RecordingSender(clock)
         self.delivery = OutboxDelivery(
             self.store,
             self.sender,
             clock,
-            follow_ups=chain_follow_ups(bot_messages.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups()),
+            follow_ups=self.follow_ups(),
         )
         self._numbers = itertools.count(500)
+
+    def messages_to_staff(
+        self, topics: TicketTopics | None = None, operator_ids: frozenset[int] = frozenset()
+    ) -> StaffMessages:
+        """Return the messages to support. Without `topics`, only what follows from their results."""
+        return StaffMessages(cast("TicketTopics", topics), self.staff_chat, operator_ids)
+
+    def messages_to_users(self) -> UserMessages:
+        """Return the messages to users."""
+        return UserMessages(self.staff_chat, reopen_within=timedelta(days=7))
+
+    def follow_ups(self) -> dict[NotificationKind, FollowUp]:
+        """Return what follows from the results of all messages."""
+        return {**self.messages_to_staff().follow_ups(), **self.messages_to_users().follow_ups()}
 
     async def open_ticket(self, user_id: int = EMMA, order: str = "R2345AB") -> Ticket:
         """Save an open ticket of this user."""

@@ -1,11 +1,14 @@
 """Users for tests, which name only the fields that they are about."""
 
-from typing import Final
+from types import SimpleNamespace
+from typing import Any, Final, cast
 
+from bot.infra.feature import Infra
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.users.model import User
 from bot.users.phrase import Suggestion
+from bot.users.session import SessionLoader
 from tests import screens
 from tests.times import NOW
 
@@ -21,3 +24,11 @@ def a_user(user_id: int = EMMA, **changes: object) -> User:
 def a_reader(t: Translator, user: User) -> Reader:
     """Return this user as the reader of a screen."""
     return Reader(t, user.zone, screens.NOW)
+
+
+def load_sessions(infra: Infra) -> SessionLoader:
+    """Return what loads the sessions of a bot without a conversation."""
+    sessions, nothing = SessionLoader(infra), cast("Any", None)
+    conversation = SimpleNamespace(is_open=lambda _: False, add_resume_button=lambda _, screen: screen)
+    sessions.lead_back_to(cast("Any", conversation), make_start=nothing)
+    return sessions

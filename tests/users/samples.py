@@ -1,30 +1,30 @@
 """Values of users and their settings, for `every_screen.py`."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Final
 
-from bot.checkout.user_data import StoredDrafts
+from bot.checkout.user_data import stored_drafts
 from bot.core.text import plain
 from bot.core.zones import INDONESIAN
-from bot.infra.hooks import SettingsPart
-from bot.infra.telegram.ui.formatting import clip
+from bot.infra.telegram.ui.reader import clip
 from bot.orders.order import Phase
 from bot.orders.preferences import CHOOSABLE
-from bot.orders.screens import preferences
-from bot.orders.screens.privacy import OpenOrders
-from bot.rates.screens import subscription
-from bot.rates.user_data import StoredRateMessages
-from bot.recipients import screens as recipients
-from bot.recipients.user_data import StoredRecipients
-from bot.support.user_data import StoredTickets
-from bot.users.model import User
+from bot.orders.user_data import OpenOrders
+from bot.rates.user_data import stored_rate_updates
+from bot.recipients.user_data import stored_recipients
+from bot.support.user_data import stored_tickets
+from bot.users.model import UNNAMED, Provider, User
 from bot.users.phrase import MAX_LENGTH, Suggestion
 from bot.users.privacy import DeletionBlockers, Overview
-from bot.users.provider import UNNAMED, Provider
-from bot.users.screens import phrase, privacy, settings
-from bot.users.screens.start import NO_FACTS, WelcomeFacts
+from bot.users.screens import (
+    confirm_saved,
+    explain_waiting,
+    offer_zones,
+    show_phrase,
+    show_privacy,
+)
 from bot.users.user_data import MAX_LISTED
 from tests.orders.builders import an_open_order, orders_in_each_state, what_is_stored
 from tests.recipients.builders import a_long_recipient
@@ -33,7 +33,6 @@ from tests.users.builders import SUGGESTION
 
 PHRASE: Final = "\U00020000" * 30 + " & kopi'"
 """As long as one may be, in Telegram's units: letters that count twice."""
-SETTINGS_SECTIONS: Final = (*settings.SECTIONS, preferences.SECTION, recipients.SECTION, subscription.SECTION)
 ZONES: Final = ("", "Asia/Jakarta", "Asia/Makassar", "America/Argentina/Buenos_Aires", "Etc/GMT-2", "Asia/Kathmandu")
 
 
@@ -57,11 +56,11 @@ def some_overviews(outside: Outside) -> Iterator[Overview]:
     failed = replace(order, state="FAILED", phase=Phase.DONE, paid_at=NOW)
     for orders, times in (((), 0), ((order,), 1), ((order,) * 500, 500), ((failed,) * 20, 3)):
         stored = (
-            StoredRecipients((recipient,) * min(times, MAX_LISTED), times),
+            stored_recipients((recipient,) * min(times, MAX_LISTED), times),
             what_is_stored(orders),
-            StoredDrafts(1),
-            StoredRateMessages(None, ()),
-            StoredTickets((), 0),
+            stored_drafts(1),
+            stored_rate_updates(None, 0),
+            stored_tickets((), 0),
         )
         yield Overview(User(id=2**52, created_at=NOW, username="emma_w"), stored)
 
@@ -76,7 +75,6 @@ def some_blockers(outside: Outside) -> Iterator[DeletionBlockers]:
 
 SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     User: some_users,
-    Sequence[SettingsPart[User]]: lambda _: (SETTINGS_SECTIONS,),
     Suggestion: lambda _: (SUGGESTION,),
     (str, "phrase"): some_phrases,
     (str | None, "phrase"): lambda outside: (None, *some_phrases(outside)),
@@ -84,21 +82,20 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
         UNNAMED,
         Provider(name=plain(outside.typed)[:100], terms_url="https://kirim.example/terms?a=1&b"),
     ),
-    (settings.offer_zones, "keys"): lambda _: (
+    (offer_zones, "keys"): lambda _: (
         INDONESIAN,
         ("Asia/Tokyo",),
         ("America/Argentina/Buenos_Aires", "Etc/GMT+3", "Asia/Kathmandu"),
     ),
-    (privacy.show_privacy, "retention_days"): lambda _: (0, 1, 365),
-    WelcomeFacts: lambda _: (NO_FACTS,),
+    (show_privacy, "retention_days"): lambda _: (0, 1, 365),
     Overview: some_overviews,
     DeletionBlockers: some_blockers,
 }
 
 MUST_SAY: Final[dict[object, Callable[..., tuple[str, ...]]]] = {
     Suggestion: lambda suggestion, _: (suggestion.text,),
-    (privacy.show_privacy, "retention_days"): lambda days, _: (str(days),) if days else (),
-    (privacy.explain_waiting, "blockers"): lambda waits, _: ("ABC2345", "…") if waits.blockers else (),
-    (phrase.show_phrase, "phrase"): lambda text, _: (text,),
-    (phrase.confirm_saved, "phrase"): lambda text, _: (text,),
+    (show_privacy, "retention_days"): lambda days, _: (str(days),) if days else (),
+    (explain_waiting, "blockers"): lambda waits, _: ("ABC2345", "…") if waits.blockers else (),
+    (show_phrase, "phrase"): lambda text, _: (text,),
+    (confirm_saved, "phrase"): lambda text, _: (text,),
 }

@@ -4,8 +4,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
-from bot.app import build_declared_features
-from bot.broadcasts.delivery_repository import DeliveryRepository
+from bot.app import build_declared
+from bot.broadcasts.messages import reader_notifications
 from bot.broadcasts.model import Broadcast
 from bot.broadcasts.repository import BroadcastRepository
 from bot.checkout.draft import DraftStatus, Refusal, RequestTerms, Step
@@ -13,45 +13,42 @@ from bot.checkout.repository import DraftRepository
 from bot.core.clock import SystemClock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.feature import Features
+from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.evidence import Evidence
-from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.order import Order, OrderEvent, Phase
-from bot.orders.receipts.codes import Receipt
-from bot.orders.receipts.repository import ReceiptRepository
-from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
-from bot.orders.receipts.wrong_codes import Refills
-from bot.orders.repository import OrderRepository
+from bot.orders.receipts.codes import Receipt, Refills
+from bot.orders.receipts.repository import ReceiptRepository, WrongCodeRepository
+from bot.orders.repository import MissedOrder, MissedOrderRepository, OrderRepository
+from bot.payment_reminders.repository import ReminderRepository
 from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import AlertRepository, SubscriptionRepository
 from bot.recipients.repository import RecipientRepository
-from bot.settlement.model import Deposit
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
-from bot.support.model import BotMessage, BotMessageRole, EntryKind, TicketEntry
-from bot.support.ticket import Ticket
-from bot.support.tickets.bot_message_repository import BotMessageRepository
-from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.repository import TicketRepository
+from bot.support.model import BotMessage, BotMessageRole, EntryKind, Ticket, TicketEntry
+from bot.support.repository import BotMessageRepository, TicketEntryRepository, TicketRepository
 from bot.tables import metadata
-from bot.users import deletion_repository
+from bot.users import privacy
 from bot.users.model import RecordedEvent
 from bot.users.repository import UserEventRepository, UserRepository
-from bot.users.user_data import UserData, list_user_data
+from bot.users.user_data import UserData
 from tests.checkout.builders import a_draft
-from tests.infra.builders import a_notification, an_update
+from tests.infra.builders import a_notification, an_update, due_heads
 from tests.orders.builders import an_order
+from tests.payment_reminders.builders import a_reminder
 from tests.payment_requests.builders import a_report, a_request
 from tests.recipients.builders import a_recipient
+from tests.settlement.builders import a_deposit
 from tests.times import DAY, NOW
 from tests.users.builders import a_user
 
-FEATURES: Final = Features(*build_declared_features())
-USER_DATA: Final[tuple[UserData, ...]] = tuple(list_user_data(FEATURES))
-"""What all features declare that they do with the data of a user."""
+USER_DATA: Final[tuple[UserData, ...]] = tuple(
+    feature.user_data for feature in build_declared().features if feature.user_data is not None
+)
+"""What is special about each feature's data of users."""
 
 RINA, GROUP = 3001, -100_3001
 DONE = {"phase": Phase.DONE, "state": "COMPLETED", "ended_at": NOW, "paid_at": NOW}
@@ -59,7 +56,7 @@ DONE = {"phase": Phase.DONE, "state": "COMPLETED", "ended_at": NOW, "paid_at": N
 
 async def fill_every_table(store: Database, user_id: int, n: int = 0) -> Order:
     """Add rows of a user to every table, and return their sent order. Each `n` adds other rows."""
-    deposit = Deposit("cbbtc", 8453, "Base", "cbBTC", "0xcb", "0xto", 8)
+    deposit = a_deposit("cbbtc", token_address="0xcb", to_address="0xto")
     order = an_order(
         f"R{user_id}N{n}",
         user_id=user_id,
@@ -82,6 +79,7 @@ async def fill_every_table(store: Database, user_id: int, n: int = 0) -> Order:
         named = {"phrase": "MANGO LAUT", "suggested_phrase": "MANGO-77", "username": f"u{user_id}"}
         await UserRepository(tx).save(a_user(user_id, **chosen, **named))
         await RecipientRepository(tx).save(a_recipient(f"r{user_id}.{n}", user_id, label="Ibu Kost"))
+        await ReminderRepository(tx).save(a_reminder(user_id, f"r{user_id}.{n}", id=f"reminder {user_id}.{n}"))
         asked = {"user_id": user_id, "token": f"token{user_id}.{n}", "draft_id": f"asked{user_id}.{n}"}
         await PaymentRequestRepository(tx).add(a_request(f"q{user_id}.{n}", **asked))
         await ReportRepository(tx).add(a_report(user_id, request_id=f"q{user_id}.{n}"))
@@ -98,7 +96,7 @@ async def fill_every_table(store: Database, user_id: int, n: int = 0) -> Order:
         )
         broadcast = Broadcast(id=f"b{user_id}.{n}", operator_id=2001, created_at=NOW)
         await BroadcastRepository(tx).add(broadcast)
-        await DeliveryRepository(tx).create(broadcast, NOW)
+        await OutboxRepository(tx).add(reader_notifications(broadcast, [user_id], NOW))
         await OrderRepository(tx).add(order)
         await OrderRepository(tx).add_event(
             OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state="COMPLETED")
@@ -115,8 +113,8 @@ async def fill_every_table(store: Database, user_id: int, n: int = 0) -> Order:
         await DraftRepository(tx).add(replace(placed, status=DraftStatus.PLACED, refusal=refused, terms=terms))
         await OutboxRepository(tx).add([a_notification(f"order:{order.reference}", chat_id=user_id)])
         await _add_ticket(tx, order, n)
-        for notification in await OutboxRepository(tx).find_heads(NOW):
-            await OutboxRepository(tx).record_sent(notification.id, 5, NOW)
+        for notification in (*await due_heads(tx, NOW), *await due_heads(tx, NOW, queue=Queue.BULK)):
+            await OutboxRepository(tx).record_sent({notification.id: 5}, NOW)
         update = user_id * 10 + n
         await InboxRepository(tx).add([an_update(update, chat_id=user_id)])
         await InboxRepository(tx).finish([update], NOW)
@@ -154,7 +152,7 @@ async def _add_ticket(tx: Transaction, order: Order, n: int) -> None:
         )
     await OutboxRepository(tx).add([a_notification(f"ticket:{name}", chat_id=GROUP)])
     await UserEventRepository(tx).add(
-        RecordedEvent(user_id=user_id, reference=order.reference, at=NOW, event="pressed.look")
+        RecordedEvent(user_id=user_id, reference=order.reference, at=NOW, event="pressed.check")
     )
     await AuditRepository(tx).add(
         AuditEntry(
@@ -168,9 +166,9 @@ async def _add_ticket(tx: Transaction, order: Order, n: int) -> None:
     )
 
 
-async def delete_user(tx: Transaction, user_id: int) -> bool:
+async def delete_user(tx: Transaction, user_id: int) -> None:
     """Delete a user with everything that the features store about them."""
-    return await deletion_repository.delete_user(tx, user_id, SystemClock().now(), USER_DATA)
+    await privacy.delete_user(tx, user_id, SystemClock().now(), USER_DATA)
 
 
 async def tables_that_name(store: Database, user_id: int) -> list[str]:

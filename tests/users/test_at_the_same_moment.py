@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, Phase
-from bot.orders.screens.privacy import OpenOrders
+from bot.orders.user_data import OpenOrders
 from bot.users.model import User
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.infra.builders import an_infra
 from tests.orders.order_system import EMMA, SARI, OrderSystem, place_unresolved
 from tests.settlement.fake_settlement import FakeSettlement
-from tests.users.stored_data import FEATURES
+from tests.users.stored_data import USER_DATA
 
 WORSE = Decimal(1_600_000_000)
 SAT = Amount("SAT", 25_000)
@@ -43,9 +43,9 @@ async def test_of_two_answers_to_a_moved_price_one_counts(
 ) -> None:
     order = await held(system, service)
     answers: dict[str, Any] = {
-        "accept": lambda at: at.orders.accept_price(order.reference),
+        "accept": lambda at: at.orders.accept(order.reference),
         "drop": lambda at: at.orders.drop(order.reference),
-        "close": lambda at: at.observer._close_offer(order.reference, at.clock.now()),
+        "close": lambda at: at.tracker._close_offer(order.reference, at.clock.now()),
     }
     results = await asyncio.gather(answers[first](system), answers[second](other_system))
     phase = (await system.order(order.reference)).phase
@@ -81,7 +81,7 @@ async def test_a_deposit_whose_sender_is_still_asked_keeps_its_sum_from_others(
 ) -> None:
     asked = await held(system, service, amount=SAT, channel="cbbtc")
     other = await system.place(SARI, amount=SAT, channel="cbbtc")
-    accepted = await system.orders.accept_price(asked.reference)
+    accepted = await system.orders.accept(asked.reference)
     await system.deliver()
     assert (other.phase, accepted and accepted.phase) == (Phase.OPEN, Phase.OPEN)
     assert (other.sats, accepted and accepted.sats) == (25_001, 25_000)
@@ -116,7 +116,7 @@ async def test_nobody_is_deleted_in_the_middle_of_an_order(
 ) -> None:
     order = await in_phase(system, service, phase)
     await system.deliver()
-    privacy = PrivacyService(an_infra(system.store, system.clock, features=FEATURES), 0)
+    privacy = PrivacyService(an_infra(system.store, system.clock), USER_DATA, 0)
     user = await emma(system)
     waits = await privacy.delete(user)
     (open_orders,) = waits.blockers
@@ -129,7 +129,7 @@ async def test_nobody_is_deleted_in_the_middle_of_an_order(
         service.becomes(order.service_id or "", "COMPLETED")
     for _ in range(40):
         await system.find_lost_orders(after=3_600)
-        await system.observer.check_times()
+        await system.tracker.check_deadlines()
         await system.poll(after=0)
     assert await privacy.delete_as_requested(EMMA)
     left = await system.order(order.reference)
@@ -146,7 +146,7 @@ async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing
     await other_system.find_lost_orders(after=61)
     assert await other_system.orders.drop(order.reference)
     await other_system.deliver()
-    privacy = PrivacyService(an_infra(system.store, system.clock, features=FEATURES), 0)
+    privacy = PrivacyService(an_infra(system.store, system.clock), USER_DATA, 0)
     user = await emma(system)
     assert (await privacy.delete(user)).is_empty
     service.gate.set()

@@ -12,35 +12,34 @@ from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import InboxRepository
-from bot.orders.order import Order, Phase
-from bot.orders.payer import Payer
+from bot.orders.order import Order, Payer, Phase
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository
-from bot.orders.screens.privacy import OpenOrders
+from bot.orders.user_data import OpenOrders
 from bot.recipients.repository import RecipientRepository
 from bot.staff.repository import AuditRepository
-from bot.support.notification_kinds import StaffNotification
-from bot.support.ticket import Ticket
-from bot.support.tickets.repository import TicketRepository
-from bot.support.user_data import StoredTickets
+from bot.support.model import Ticket
+from bot.support.notifications import StaffNotification
+from bot.support.repository import TicketRepository
+from bot.support.user_data import stored_tickets
 from bot.users.model import UserNotification
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.checkout.builders import a_draft
 from tests.examples import examples
 from tests.harness.databases import on_sqlite
-from tests.infra.builders import a_notification, an_infra, an_update
+from tests.infra.builders import a_notification, an_infra, an_update, due_heads
 from tests.infra.on_disk import find_texts, read_all_values
 from tests.orders.builders import an_order
 from tests.settlement.fake_settlement import MovedClock
 from tests.times import DAY, NOW
 from tests.users.builders import EMMA, SARI, a_user
-from tests.users.stored_data import FEATURES, GROUP, RINA, fill_every_table, tables_that_name
+from tests.users.stored_data import GROUP, RINA, USER_DATA, fill_every_table, tables_that_name
 
 
 @pytest.fixture
 def privacy(store: Database) -> PrivacyService:
-    return PrivacyService(an_infra(store, MovedClock(), features=FEATURES), 365)
+    return PrivacyService(an_infra(store, MovedClock()), USER_DATA, 365)
 
 
 async def test_nothing_leads_to_a_forgotten_user_and_everybody_else_keeps_theirs(
@@ -169,8 +168,8 @@ async def test_the_last_message_outlives_the_user_until_it_is_sent(store: Databa
         await OutboxRepository(tx).add([a_notification("order:LAST", "sent")])
     assert await privacy.find_deletable() == (), "the last notification about money comes first"
     async with store.transaction() as tx:
-        (last,) = await OutboxRepository(tx).find_heads(NOW)
-        await OutboxRepository(tx).record_sent(last.id, 6, NOW)
+        (last,) = await due_heads(tx, NOW)
+        await OutboxRepository(tx).record_sent({last.id: 6}, NOW)
         await DraftRepository(tx).add(a_draft("open"))
     assert await privacy.find_deletable() == (), "nobody is forgotten in the middle of a conversation"
     async with store.transaction() as tx:
@@ -184,15 +183,13 @@ async def test_the_last_message_outlives_the_user_until_it_is_sent(store: Databa
     await privacy.clean_up()
     async with store.transaction() as tx:
         (last_message,) = [
-            notification
-            for notification in await OutboxRepository(tx).find_heads(NOW + DAY * 4000)
-            if notification.chat_id == EMMA
+            notification for notification in await due_heads(tx, NOW + DAY * 4000) if notification.chat_id == EMMA
         ]
         assert (last_message.kind, last_message.payload) == (
             UserNotification.DATA_DELETED,
             {"locale": "id", "language_code": "en"},
         )
-        await OutboxRepository(tx).record_sent(last_message.id, 7, NOW)
+        await OutboxRepository(tx).record_sent({last_message.id: 7}, NOW)
     await privacy.clean_up()
     assert await tables_that_name(store, EMMA) == []
 
@@ -217,7 +214,7 @@ async def test_updates_that_wait_are_still_answered(store: Database, privacy: Pr
         await InboxRepository(tx).add([an_update(99_999)])
     await privacy.delete(a_user())
     async with store.reading() as tx:
-        assert [item.update_id for item in await InboxRepository(tx).find_unfinished(EMMA)] == [99_999]
+        assert [item.id for item in await InboxRepository(tx).find_unfinished(EMMA)] == [99_999]
 
 
 async def test_what_support_s_chats_show_of_a_forgotten_user_is_to_be_taken_away(
@@ -247,7 +244,7 @@ async def test_an_unanswered_ticket_alone_is_something_to_be_forgotten(
         await UserRepository(tx).save(a_user())
         await TicketRepository(tx).add(ticket)
     assert not await privacy.has_nothing(EMMA)
-    assert StoredTickets((ticket,), 1) in (await privacy.get_overview(a_user())).stored
+    assert stored_tickets((ticket,), 1) in (await privacy.get_overview(a_user())).stored
     await privacy.delete(a_user())
     assert await privacy.has_nothing(EMMA)
 
@@ -261,17 +258,18 @@ async def test_what_one_takes_along_are_the_words_of_both_sides_and_no_notes(
         "about",
         "made_at",
         "profile",
-        "missed_messages",
-        "rate_news",
-        "rate_alerts",
-        "recipients",
-        "orders",
         "drafts",
+        "missed_orders",
+        "orders",
         "payment_requests",
+        "recipients",
         "tickets",
+        "payment_reminders",
+        "rate_alerts",
+        "subscriptions",
     ]
     (ticket,) = taken["tickets"]
-    assert taken["missed_messages"] == [{"about_order": f"R{EMMA}N0", "refused_by_telegram_at": NOW.isoformat()}]
+    assert taken["missed_orders"] == [{"reference": f"R{EMMA}N0", "at": NOW.isoformat()}]
     assert [each["from"] for each in ticket["messages"]] == ["you", "support"]
     assert ticket["messages"][0]["html"] == "about 7731004455"
     assert (ticket["reference"], ticket["about_order"]) == (f"T-{EMMA}.0", f"R{EMMA}N0")

@@ -11,16 +11,14 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
-from bot.infra.feature import Feature, Features
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
-from bot.orders.screens.privacy import StoredOrders
 from bot.orders.tables import orders
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.payment_requests.tables import payment_requests
-from bot.users.privacy import PrivacyService
+from bot.users.privacy import PAGE, PrivacyService
 from bot.users.repository import UserRepository
-from bot.users.user_data import MAX_LISTED, PAGE, UserData
+from bot.users.user_data import MAX_LISTED, UserData
 from bot.users.workers import Retention
 from tests.harness.databases import on_postgresql
 from tests.infra.builders import an_infra
@@ -29,7 +27,7 @@ from tests.payment_requests.builders import a_request
 from tests.settlement.fake_settlement import MovedClock
 from tests.times import DAY, NOW
 from tests.users.builders import EMMA, SARI, a_user
-from tests.users.stored_data import FEATURES
+from tests.users.stored_data import USER_DATA
 
 MANY = 40_000
 """More than the parameters of a statement on PostgreSQL."""
@@ -39,10 +37,10 @@ SEALED_IN_A_ROW = 12
 """More sealed columns than any row has, with those of its timeline and receipt."""
 
 
-def privacy_of(store: Database, *features: Feature) -> PrivacyService:
+def privacy_of(store: Database, *more: UserData) -> PrivacyService:
     clock = MovedClock()
     clock.at = NOW
-    return PrivacyService(an_infra(store, clock, features=Features(*FEATURES, *features)), 365)
+    return PrivacyService(an_infra(store, clock), (*USER_DATA, *more), 365)
 
 
 async def add_requests(store: Database, user_id: int, count: int) -> None:
@@ -146,8 +144,8 @@ async def test_the_screens_of_privacy_read_a_few_rows_and_count_all(
     await add_orders(sqlite_store, SOME)
     turns = Turns(monkeypatch)
     overview = await privacy_of(sqlite_store).get_overview(a_user())
-    (stored,) = [each for each in overview.stored if isinstance(each, StoredOrders)]
-    assert (stored.count, len(stored.newest)) == (SOME, MAX_LISTED)
+    (stored,) = [each for each in overview.stored if each.key == "orders.privacy.orders"]
+    assert (stored.count, len(stored.first)) == (SOME, MAX_LISTED)
     assert turns.in_all <= MAX_LISTED * SEALED_IN_A_ROW
 
 
@@ -172,13 +170,7 @@ async def fail_for_sari(tx: Transaction, user_id: int) -> None:
         await tx.connection.execute(text("SELECT * FROM nowhere"))
 
 
-async def do_nothing(_tx: Transaction, _user_id: int, _now: object) -> None:
-    pass
-
-
-def failing() -> Feature:
-    data = UserData(feature="failing", delete_user=do_nothing, blocks_deletion=fail_for_sari)
-    return Feature(name="failing", user_data=data)
+FAILING = UserData(blocks_deletion=fail_for_sari)
 
 
 async def test_one_user_whose_rows_fail_stops_no_other_deletion(store: Database) -> None:
@@ -186,7 +178,7 @@ async def test_one_user_whose_rows_fail_stops_no_other_deletion(store: Database)
     async with store.transaction() as tx:
         for user_id in (SARI, EMMA):
             await UserRepository(tx).save(a_user(user_id, deletion_requested_at=NOW, blocked_at=long_ago))
-    privacy = privacy_of(store, failing())
+    privacy = privacy_of(store, FAILING)
     assert await privacy.find_deletable() == (EMMA,)
     assert await privacy.find_long_blocked() == (EMMA,)
 
@@ -195,7 +187,7 @@ async def test_a_database_that_is_away_is_an_error_of_the_whole_sweep(store: Dat
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_user(SARI, deletion_requested_at=NOW))
     with pytest.raises(StoreDown):
-        await privacy_of(store, failing()).find_deletable()
+        await privacy_of(store, FAILING).find_deletable()
 
 
 async def test_a_feature_whose_rows_cannot_be_pruned_stops_no_other(store: Database) -> None:
@@ -203,11 +195,10 @@ async def test_a_feature_whose_rows_cannot_be_pruned_stops_no_other(store: Datab
         await fail_for_sari(tx, SARI)
         return 0
 
-    bad = Feature(name="failing", user_data=UserData(feature="failing", delete_user=do_nothing, prune=prune))
     await add_orders(store, 3)
     async with store.transaction() as tx:
         await tx.connection.execute(orders.update().values(created_at=NOW - DAY * 40, ended_at=NOW - DAY * 40))
     clock = MovedClock()
     clock.at = NOW
-    infra = an_infra(store, clock, features=Features(bad, *FEATURES))
-    assert await Retention(infra, 30, rest=lambda _: asyncio.sleep(0)).run_once() == 3
+    user_data = (UserData(prune=prune), *USER_DATA)
+    assert await Retention(an_infra(store, clock), user_data, 30, rest=lambda _: asyncio.sleep(0)).run_once() == 3

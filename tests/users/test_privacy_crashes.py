@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notification_kinds import OrderNotification
+from bot.orders.notifications import OrderNotification
 from bot.orders.repository import OrderRepository
-from bot.users.deletion_repository import DeletionRepository
 from bot.users.model import User, UserNotification
 from bot.users.privacy import PrivacyService
-from bot.users.repository import UserRepository
+from bot.users.repository import DeletionRepository, UserRepository
 from tests.examples import kill_every
 from tests.infra.builders import an_infra
 from tests.infra.on_disk import find_texts
 from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingStore
 from tests.orders.order_system import EMMA, NUMBER, OrderSystem, SentMessage
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
-from tests.users.stored_data import FEATURES
+from tests.users.stored_data import USER_DATA
 
 pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
 
@@ -52,15 +52,12 @@ class RequestedDeletion:
         async with system.store.reading() as tx:
             emma = await UserRepository(tx).get(EMMA)
         assert emma is not None
-        assert not (
-            await PrivacyService(an_infra(system.store, system.clock, features=FEATURES), 365).delete(emma)
-        ).is_empty
+        assert not (await PrivacyService(an_infra(system.store, system.clock), USER_DATA, 365).delete(emma)).is_empty
         self.service.becomes(order.service_id or "", "COMPLETED")
         await system.close()
 
     async def run(self, system: OrderSystem) -> None:
-        privacy = PrivacyService(an_infra(system.store, system.clock, features=FEATURES), 365)
-        await system.delivery.recover()
+        privacy = PrivacyService(an_infra(system.store, system.clock), USER_DATA, 365)
         for _ in range(6):
             system.clock.passes(seconds=20)
             await system.poller.tick()
@@ -72,7 +69,7 @@ class RequestedDeletion:
 
     async def deliver(self, system: OrderSystem) -> None:
         while await system.delivery.start_due():
-            tasks = list(system.delivery._tasks.values())
+            tasks = system.delivery._list_tasks()
             await system.delivery.wait_until_sent()
             if any(isinstance(task.exception(), Crash) for task in tasks):
                 raise Crash
@@ -90,7 +87,7 @@ async def test_wherever_the_bot_was_killed_nothing_is_lost_and_nobody_is_half_fo
         first = deletion.system(countdown)
         with suppress(Crash):
             await deletion.run(first)
-        for task in list(first.delivery._tasks.values()):
+        for task in first.delivery._list_tasks():
             task.cancel()
         with suppress(Crash):
             await first.close()
@@ -113,5 +110,5 @@ async def check_result(deletion: RequestedDeletion, system: OrderSystem, context
     async with system.store.reading() as tx:
         assert await UserRepository(tx).get(EMMA) is None, context
         assert await OrderRepository(tx).of_user(EMMA) == (), context
-        assert await OutboxRepository(tx).find_next_due() is None, context
+        assert not await OutboxRepository(tx).find_heads(tuple(Queue)), context
         assert not await DeletionRepository(tx).has_notifications(EMMA), context

@@ -4,29 +4,25 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import select
 
-from bot.broadcasts.delivery_repository import DeliveryRepository
-from bot.broadcasts.model import Broadcast
-from bot.broadcasts.repository import BroadcastRepository
 from bot.checkout.draft import DraftStatus
 from bot.checkout.repository import DraftRepository
+from bot.checkout.tables import drafts
 from bot.infra.db.database import Database
 from bot.orders import user_data as orders_data
-from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.order import Phase
 from bot.orders.receipts.codes import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
-from bot.orders.repository import OrderRepository
-from bot.rates.model import Subscription
-from bot.rates.repository import SubscriptionRepository
+from bot.orders.repository import MissedOrder, MissedOrderRepository, OrderRepository
 from bot.recipients.repository import RecipientRepository
-from bot.settlement.steps import OrderStep
-from bot.support.ticket import TicketStatus
-from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.repository import TicketRepository
+from bot.settlement.model import OrderStep
+from bot.support.model import TicketStatus
+from bot.support.repository import TicketEntryRepository, TicketRepository
 from bot.users.model import RecordedEvent
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserEventRepository, UserRepository
+from bot.users.tables import user_events
 from bot.users.workers import BATCH_ROWS, Retention
 from tests.checkout.builders import a_draft
 from tests.infra.builders import an_infra
@@ -35,7 +31,7 @@ from tests.recipients.builders import a_recipient
 from tests.settlement.fake_settlement import MovedClock
 from tests.times import DAY, NOW, SECOND
 from tests.users.builders import EMMA, SARI, a_user
-from tests.users.stored_data import DONE, FEATURES, fill_every_table, tables_that_name
+from tests.users.stored_data import DONE, USER_DATA, fill_every_table, tables_that_name
 
 
 async def aged(store: Database, reference: str, days: float, **changes: object) -> None:
@@ -57,7 +53,7 @@ async def retention(store: Database, days: int) -> int:
     async def rests(seconds: float) -> None:
         rested.append(seconds)
 
-    return await Retention(an_infra(store, clock, features=FEATURES), days, rests).run_once()
+    return await Retention(an_infra(store, clock), USER_DATA, days, rests).run_once()
 
 
 async def test_recipients_delete_themselves_after_the_set_time(store: Database) -> None:
@@ -121,24 +117,7 @@ async def test_closed_drafts_are_kept_two_days_at_the_most(store: Database, days
         await DraftRepository(tx).add(a_draft("open", expires_at=old))
     await retention(store, days)
     async with store.reading() as tx:
-        assert {draft.id for draft in await DraftRepository(tx).of_user(EMMA)} == left
-
-
-async def test_who_was_sent_a_broadcast_is_forgotten_after_thirty_days_and_the_report_stays(store: Database) -> None:
-    async with store.transaction() as tx:
-        await UserRepository(tx).save(a_user(EMMA))
-        await SubscriptionRepository(tx).save(Subscription(user_id=EMMA, subscribed_at=NOW))
-        for name, ended_at in (("old", NOW - DAY * 31), ("young", NOW - DAY * 29), ("open", None)):
-            ended = Broadcast(id=name, operator_id=2001, created_at=NOW, ended_at=ended_at, report={"delivered": 1})
-            await BroadcastRepository(tx).add(ended)
-            await DeliveryRepository(tx).create(ended, NOW)
-    assert await retention(store, 0) == 1
-    async with store.reading() as tx:
-        left = {name: await DeliveryRepository(tx).counts(name) for name in ("old", "young", "open")}
-        kept = await BroadcastRepository(tx).get("old")
-    assert {name for name, counts in left.items() if counts} == {"young", "open"}
-    assert kept is not None
-    assert kept.report == {"delivered": 1}
+        assert set((await tx.connection.execute(select(drafts.c.id))).scalars()) == left
 
 
 async def test_many_are_forgotten_in_small_transactions(store: Database) -> None:
@@ -165,14 +144,14 @@ async def test_no_transaction_deletes_more_rows_than_its_limit(store: Database) 
 async def test_whoever_blocked_the_bot_that_long_ago_is_forgotten_without_a_word(store: Database) -> None:
     clock = MovedClock()
     clock.at = NOW
-    privacy = PrivacyService(an_infra(store, clock, features=FEATURES), 30)
+    privacy = PrivacyService(an_infra(store, clock), USER_DATA, 30)
     await fill_every_table(store, EMMA)
     await fill_every_table(store, SARI)
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_user(EMMA, blocked_at=NOW - DAY * 31))
         await UserRepository(tx).save(a_user(SARI, blocked_at=NOW - DAY * 29))
     assert await privacy.find_long_blocked() == (EMMA,)
-    assert await PrivacyService(an_infra(store, clock, features=FEATURES), 0).find_long_blocked() == ()
+    assert await PrivacyService(an_infra(store, clock), USER_DATA, 0).find_long_blocked() == ()
     assert await privacy.delete_long_blocked(EMMA)
     assert await tables_that_name(store, EMMA) == []
     async with store.transaction() as tx:
@@ -198,7 +177,7 @@ async def test_what_was_written_in_a_ticket_goes_when_it_was_closed_long_ago(sto
     assert await retention(store, 30) == 4
     assert await _entries(store) == [0, 3, 3]
     async with store.reading() as tx:
-        assert [act.event for act in await UserEventRepository(tx).find_by_user(EMMA)] == ["pressed.look"] * 3
+        assert (await tx.connection.execute(select(user_events.c.event))).scalars().all() == ["pressed.check"] * 3
 
 
 async def _entries(store: Database) -> list[int]:
@@ -226,4 +205,4 @@ async def test_a_hundred_who_have_to_wait_keep_nobody_else_from_being_forgotten(
         await insert_orders(tx, (an_order(reference, user_id=who, chat_id=who) for who, reference in open_orders))
     clock = MovedClock()
     clock.at = NOW + DAY
-    assert await PrivacyService(an_infra(store, clock, features=FEATURES), 365).find_deletable() == (5_100,)
+    assert await PrivacyService(an_infra(store, clock), USER_DATA, 365).find_deletable() == (5_100,)

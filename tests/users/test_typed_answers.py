@@ -1,17 +1,16 @@
 """Typed questions: an answer goes to its handler, and an update that was handled before changes nothing."""
 
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from telegram.ext import ApplicationHandlerStop
+from telegram import Chat, Message, Update
 
 from bot.infra.telegram.ui.screen import Screen
-from bot.users.questions import accept_text, make_answer_handler
-from bot.users.session import SESSION
+from bot.users.questions import accept_text, take_answer
 
-UPDATE: Any = SimpleNamespace(effective_message=SimpleNamespace(text="Ibu"))
-CONTEXT: Any = None
+UPDATE = Update(1, message=Message(1, datetime.now(UTC), Chat(1001, Chat.PRIVATE), text="Ibu"))
 
 
 class FakeSession:
@@ -40,19 +39,9 @@ async def note(session: Any, argument: str, _: object) -> None:
     session.answers.append(argument)
 
 
-TYPED = make_answer_handler({"name": note}).callback
-
-
 async def take(session: Any) -> bool:
     """Handle the text, and return whether it was an answer."""
-    token = SESSION.set(session)
-    try:
-        await TYPED(UPDATE, CONTEXT)
-    except ApplicationHandlerStop:
-        return True
-    finally:
-        SESSION.reset(token)
-    return False
+    return await take_answer({"name": note}, session, UPDATE)
 
 
 async def test_an_answer_goes_to_who_takes_it_with_what_the_question_is_about() -> None:

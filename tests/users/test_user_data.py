@@ -2,40 +2,52 @@
 
 import importlib
 import json
-import pkgutil
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import BigInteger, Column, Table, select
 
 import bot
+from bot.checkout.draft import RequestTerms
+from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
 from bot.infra.db.encryption import read_row
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import InboxRepository
-from bot.support.ticket import TicketStatus
-from bot.support.tickets.repository import TicketRepository
+from bot.orders.order import OrderEvent, Phase
+from bot.orders.receipts.codes import Receipt
+from bot.orders.receipts.repository import ReceiptRepository
+from bot.orders.repository import OrderRepository
+from bot.payment_requests.repository import PaymentRequestRepository
+from bot.recipients.repository import RecipientRepository
+from bot.support.model import TicketStatus
+from bot.support.repository import TicketRepository
 from bot.tables import metadata
 from bot.users.privacy import PrivacyService
+from bot.users.repository import UserRepository
 from bot.users.workers import Retention
+from tests.checkout.builders import a_draft
 from tests.infra.builders import an_infra
 from tests.infra.keys import VAULT
+from tests.orders.builders import an_order
+from tests.recipients.builders import a_recipient
 from tests.settlement.fake_settlement import MovedClock
 from tests.times import DAY, NOW
 from tests.users.builders import EMMA, SARI, a_user
-from tests.users.stored_data import FEATURES, USER_DATA, delete_user, fill_every_table
+from tests.users.stored_data import USER_DATA, delete_user, fill_every_table
 
 SOMEBODY = re.compile(r"(person|user|chat|customer|sender|author|staff|actor|operator)_id$|_by$")
-OF_THE_KERNEL = {"inbox", "outbox"}
-"""Tables below the features, which `bot.users.deletion_repository` deletes together with its own."""
-
 HANDLED = "inbox.body"
 """Emptied when the update was handled. An update that waits is answered first, even if its user was deleted."""
 
+EMPTY = [HANDLED, "orders.payer_hash"]
+"""The second is of orders without a user."""
+
+NUMBER = "7731004455"
 LATER = NOW + DAY * 1000
 
 Values = Mapping[str, list[Any]]
@@ -57,14 +69,10 @@ def says(name: str, column: Column[Any]) -> bool:
     return name in column.info or name in column.table.info
 
 
-def feature_of(table: Table) -> str:
-    """Return the package that defines a table."""
-    (name,) = {
-        name.split(".")[1]
-        for name, module in sys.modules.items()
-        if re.fullmatch(r"bot\..*tables", name) and any(value is table for value in vars(module).values())
-    }
-    return name
+def leads_to_a_user(table: Table) -> bool:
+    """Return whether each row says whose it is, by one column or by the row that it refers to."""
+    owners = [column for column in table.columns if "owner" in column.info]
+    return len(owners) == 1 or (not owners and any(leads_to_a_user(each.column.table) for each in table.foreign_keys))
 
 
 async def contents(store: Database) -> Values:
@@ -97,35 +105,29 @@ def test_a_column_with_the_id_of_somebody_says_whose(column: Column[Any]) -> Non
 
 
 def test_the_columns_of_users_are_found() -> None:
-    assert {"users.id", "orders.user_id", "deliveries.user_id", "outbox.chat_id"} <= {*map(str, USERS)}
+    assert {"users.id", "orders.user_id", "outbox.chat_id"} <= {*map(str, USERS)}
     assert {"users.phrase", "orders.number", "audit.detail", HANDLED} <= {*map(str, PERSONAL)}
 
 
 @pytest.mark.parametrize("table", {column.table: None for column in (*USERS, *PERSONAL)}, ids=str)
-def test_a_table_about_users_belongs_to_a_feature_that_deletes_and_exports_it(table: Table) -> None:
-    if table.name in OF_THE_KERNEL or feature_of(table) == "users":
-        return
-    (owner,) = [each for each in USER_DATA if each.feature == feature_of(table)]
-    assert owner.delete_user.__module__ == f"bot.{owner.feature}.user_data"
-    assert owner.rows or owner.export_user is not None or "not_exported" in table.info
+def test_each_row_about_a_user_says_whose_it_is(table: Table) -> None:
+    assert leads_to_a_user(table)
 
 
-def test_every_feature_with_user_data_is_registered_once() -> None:
-    declared = [
-        importlib.import_module(f"bot.{package.name}.user_data").USER_DATA
-        for package in pkgutil.iter_modules(bot.__path__)
-        if package.ispkg
-        and package.name != "users"
-        and any(each.name == "user_data" for each in pkgutil.iter_modules([f"{bot.__path__[0]}/{package.name}"]))
-    ]
-    assert sorted(each.feature for each in USER_DATA) == sorted(each.feature for each in declared)
+def test_every_feature_s_user_data_is_declared() -> None:
+    modules = [f"bot.{path.parent.name}.user_data" for path in Path(bot.__file__).parent.glob("*/user_data.py")]
+    declared = [vars(importlib.import_module(name)).get("USER_DATA") for name in modules if "users" not in name]
+    assert sorted(map(id, declared)) == sorted(map(id, USER_DATA))
 
 
 async def test_a_deletion_leaves_no_id_of_the_user_and_nothing_personal(store: Database) -> None:
     await fill_every_table(store, EMMA)
+    async with store.transaction() as tx:
+        for request in await PaymentRequestRepository(tx).of_user(EMMA):
+            await PaymentRequestRepository(tx).save_shared(replace(request, shared=("inline-1",)))
     before = await contents(store)
     assert [str(column) for column in USERS if EMMA not in before[str(column)]] == [], "or this test shows nothing"
-    assert [str(column) for column in PERSONAL if not before[str(column)]] == [HANDLED], "or this test shows nothing"
+    assert [str(column) for column in PERSONAL if not before[str(column)]] == EMPTY, "or this test shows nothing"
     async with store.transaction() as tx:
         await delete_user(tx, EMMA)
     after = await contents(store)
@@ -146,7 +148,7 @@ async def test_a_deletion_touches_nobody_else_s(store: Database) -> None:
 
 async def test_the_exported_file_has_everything_personal(store: Database) -> None:
     await fill_every_table(store, EMMA)
-    exported = (await PrivacyService(an_infra(store, MovedClock(), features=FEATURES), 365).export(a_user())).decode()
+    exported = (await PrivacyService(an_infra(store, MovedClock()), USER_DATA, 365).export(a_user())).decode()
     assert isinstance(json.loads(exported), dict)
     async with store._reader.connect() as connection:
         for table in {column.table for column in PERSONAL}:
@@ -158,6 +160,28 @@ async def test_the_exported_file_has_everything_personal(store: Database) -> Non
                         assert any(text in exported for text in texts), str(column)
 
 
+@pytest.mark.parametrize("typed", ["Ibu", "\ud800", "\x00", '"}', "🏦", "\u202e"])
+async def test_the_file_is_json_whatever_was_typed(store: Database, typed: str) -> None:
+    order = an_order(number=NUMBER, refusal=typed, phase=Phase.DONE)
+    terms = RequestTerms(payer_decides=True, note=typed)
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(a_user(phrase=typed, username="emma_w"))
+        await RecipientRepository(tx).save(a_recipient("r1", number=NUMBER, label=typed))
+        await DraftRepository(tx).add(a_draft(number=NUMBER, holder=typed, terms=terms))
+        await OrderRepository(tx).add(order)
+        await OrderRepository(tx).add_event(OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state=""))
+        await ReceiptRepository(tx).add(
+            Receipt(reference=order.reference, code="CODE-7", code_hash="ab", created_at=NOW)
+        )
+    content = json.loads(await PrivacyService(an_infra(store, MovedClock()), USER_DATA, 365).export(a_user()))
+    assert content["profile"] == content["profile"] | {"telegram_id": EMMA, "username": "emma_w", "phrase": typed}
+    (recipient,), (draft,), (exported,) = content["recipients"], content["drafts"], content["orders"]
+    assert (recipient["number"], recipient["label"], recipient["last_used_at"]) == (NUMBER, typed, NOW.isoformat())
+    assert (draft["number"], draft["holder"], draft["terms"]["note"]) == (NUMBER, typed, typed)
+    assert (exported["number"], exported["refusal"], exported["receipt_code"]) == (NUMBER, typed, "CODE-7")
+    assert exported["timeline"] == [{"at": NOW.isoformat(), "phase": "done", "state": None, "note": None}]
+
+
 async def test_what_is_old_is_pruned_but_for_what_says_why_it_stays(store: Database) -> None:
     await fill_every_table(store, EMMA)
     async with store.transaction() as tx:
@@ -165,7 +189,7 @@ async def test_what_is_old_is_pruned_but_for_what_says_why_it_stays(store: Datab
         await TicketRepository(tx).save(replace(ticket, status=TicketStatus.CLOSED, closed_at=NOW))
     clock = MovedClock()
     clock.at = LATER
-    await Retention(an_infra(store, clock, features=FEATURES), 30).run_once()
+    await Retention(an_infra(store, clock), USER_DATA, 30).run_once()
     async with store.transaction() as tx:
         await InboxRepository(tx).delete_finished(LATER)
         await OutboxRepository(tx).delete_old(LATER, ())

@@ -1,4 +1,4 @@
-"""What in a line is neither the number nor the sum: a time, a date, a code, a house, a count, or other money."""
+"""What in a line is neither the number nor the amount: a time, a date, a code, a house, a count, or other money."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -26,12 +26,11 @@ from bot.core.money.foreign import (
     FOREIGN_LANDS,
     has_foreign_sign,
     is_foreign,
-    is_foreign_beside_a_sum,
-    is_foreign_sum,
+    is_foreign_amount,
+    is_foreign_beside_an_amount,
 )
-from bot.core.money.tokens import WHOLE_NUMBER, Token
+from bot.core.money.tokens import AMOUNT_LABELS, CURRENCIES, SCALES, WHOLE_NUMBER, Token
 from bot.core.money.typed import kind_of
-from bot.core.money.vocabulary import AMOUNT_LABELS, CURRENCIES, SCALES
 
 _UNITS: Final = frozenset({*CURRENCIES, *(scale for scale in SCALES if len(scale) > 1)})
 _CLOCK: Final = re.compile(r"\d{1,2}(?::\d{2}){1,2}")
@@ -55,7 +54,7 @@ _BEHIND_LABEL: Final = frozenset(' #.:"([*')
 """What can be between a label and its number."""
 
 _MOST_COUNTED: Final = 3
-"""Maximum of digits in a count. More digits are a sum or a number."""
+"""Maximum of digits in a count. More digits are an amount or a number."""
 
 
 def find_asides(tokens: Sequence[Token]) -> tuple[set[int], set[int]]:
@@ -79,7 +78,7 @@ def find_asides(tokens: Sequence[Token]) -> tuple[set[int], set[int]]:
 
 
 def _end_of_pieces(tokens: Sequence[Token], place: int) -> int:
-    """Return where digits end that follow those of a label, and are neither a complete number nor a sum with a unit."""
+    """Return where digits end that follow those of a label, and are no complete number and no amount with a unit."""
     stop = place
     while stop < len(tokens) and tokens[stop].joined and tokens[stop].text.isdecimal():
         if len(tokens[stop].text) >= WHOLE_NUMBER or _folded(tokens, stop + 1) in _UNITS:
@@ -89,7 +88,7 @@ def _end_of_pieces(tokens: Sequence[Token], place: int) -> int:
 
 
 def is_count(tokens: Sequence[Token], place: int) -> bool:
-    """Return whether a small number counts what is behind it ("3 bulan"): the sum may be meant several times."""
+    """Return whether a small number counts what is behind it ("3 bulan"): the amount may be meant several times."""
     text, counted = tokens[place].text, _folded(tokens, place + 1)
     if not text.isdecimal() or len(text) > _MOST_COUNTED:
         return False
@@ -181,25 +180,25 @@ def _is_behind(token: Token) -> bool:
 # Money that we don't send.
 
 _BEFORE_NAME: Final = LEADS_TO_NAME | TITLES | BUSINESS
-_OF_SUMS: Final = "nilogfqjzwthueuxymrsbk"
+_OF_AMOUNTS: Final = "nilogfqjzwthueuxymrsbk"
 
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
     """The places of a line's foreign currencies.
 
-    - `names_sum`: one of them says what a number counts.
+    - `names_amount`: one of them says what a number counts.
     - `torn`: the places next to one that is also a person's name, and may be the rest of a holder's ("Lee Won 500rb").
     """
 
     places: frozenset[int] = frozenset()
-    names_sum: bool = False
+    names_amount: bool = False
     torn: frozenset[int] = frozenset()
 
 
 def find_foreign(tokens: Sequence[Token], asides: Collection[int]) -> Foreign:
     """Return the currencies in a line that are neither rupiah nor bitcoin."""
-    places, names_sum = set[int](), False
+    places, names_amount = set[int](), False
     for place, token in enumerate(tokens):
         if place in asides or token.digits:
             continue
@@ -207,18 +206,18 @@ def find_foreign(tokens: Sequence[Token], asides: Collection[int]) -> Foreign:
         if has_foreign_sign(token.text) and token.gap == "" and place and kind_of(tokens[place - 1]) in ".a":
             named = range(place - 1, named.stop)  # "S$", "US$"
         beside = [at for at in (named.start - 1, named.stop) if _is_number(tokens, at, asides)]
-        if has_foreign_sign(token.text) or is_foreign_sum(token.text):
-            places, names_sum = places.union(named), True
+        if has_foreign_sign(token.text) or is_foreign_amount(token.text):
+            places, names_amount = places.union(named), True
         elif is_foreign(token.text) and (beside or not _is_led(tokens, place)):
-            places, names_sum = places.union(named), names_sum or bool(beside)
-        elif is_foreign_beside_a_sum(token.text) and beside and not _is_name(tokens, place, beside):
+            places, names_amount = places.union(named), names_amount or bool(beside)
+        elif is_foreign_beside_an_amount(token.text) and beside and not _is_name(tokens, place, beside):
             places.add(place)
-            names_sum = names_sum or token.folded not in FILLERS
+            names_amount = names_amount or token.folded not in FILLERS
     may_be_names = [
         place for place in places if tokens[place].folded in CURRENCIES_TOO and _is_capitalised(tokens[place])
     ]
     return Foreign(
-        frozenset(places), names_sum, frozenset(at for place in may_be_names for at in (place - 1, place + 1))
+        frozenset(places), names_amount, frozenset(at for place in may_be_names for at in (place - 1, place + 1))
     )
 
 
@@ -233,10 +232,10 @@ def _with_lands(tokens: Sequence[Token], place: int) -> range:
 
 
 def _is_number(tokens: Sequence[Token], place: int, asides: Collection[int]) -> bool:
-    """Return whether the token at `place` can be one of a sum. A complete account number can't."""
+    """Return whether the token at `place` can be one of an amount. A complete account number can't."""
     if not 0 <= place < len(tokens) or place in asides:
         return False
-    return kind_of(tokens[place]) in _OF_SUMS and len(tokens[place].digits) < WHOLE_NUMBER
+    return kind_of(tokens[place]) in _OF_AMOUNTS and len(tokens[place].digits) < WHOLE_NUMBER
 
 
 def _is_led(tokens: Sequence[Token], place: int) -> bool:
@@ -264,10 +263,10 @@ def _is_name(tokens: Sequence[Token], place: int, beside: Sequence[int]) -> bool
 
 
 def _kinds_around(tokens: Sequence[Token], place: int) -> Iterator[str]:
-    """Yield the kinds of the sum that the token at `place` is part of."""
+    """Yield the kinds of the amount that the token at `place` is part of."""
     for step in (-1, 1):
         at = place
-        while 0 <= at < len(tokens) and kind_of(tokens[at]) in _OF_SUMS:
+        while 0 <= at < len(tokens) and kind_of(tokens[at]) in _OF_AMOUNTS:
             yield kind_of(tokens[at])
             if not tokens[at if step < 0 else min(at + 1, len(tokens) - 1)].joined:
                 break

@@ -1,4 +1,4 @@
-"""What in a line makes its number or its sum a question, and what tears its name apart."""
+"""What in a line makes its number or its amount a question, and what tears its name apart."""
 
 import re
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from bot.checkout.parser.runs import (
     DIGITS,
     INITIALS,
     LEAST_DIGITS,
-    ODD_SUM,
+    ODD_AMOUNT,
+    FoundAmount,
     Number,
-    Sum,
     as_sent,
     could_be_whole,
-    may_be_sum_too,
+    may_be_amount_too,
 )
 from bot.checkout.parser.vocabulary import (
     ABOUT,
@@ -32,36 +32,38 @@ from bot.checkout.parser.vocabulary import (
     LEADS_TO_NAME,
     MONTHS,
     NOT_THIS,
+    OTHER_AMOUNTS,
     PHONE_LABELS,
-    SUM_OF_ELSE,
 )
 from bot.core.money import Ambiguous, Amount
-from bot.core.money.tokens import WHOLE_NUMBER, Token
+from bot.core.money.tokens import AMOUNT_LABELS, SCALES, WHOLE_NUMBER, Token, words_in
 from bot.core.money.typed import kind_of
-from bot.core.money.vocabulary import AMOUNT_LABELS, words_in
 from bot.settlement.model import PayoutMethod
 
 LEADING: Final = FILLERS | GENERIC | PHONE_LABELS
 _MOST_LEADING: Final = 4
-_CHANGES_A_SUM: Final = SUM_OF_ELSE | ABOUT | EACH
-"""Words that make the sum of their line a question: a fee, "about", "each"."""
+_CHANGES_AN_AMOUNT: Final = OTHER_AMOUNTS | ABOUT | EACH
+"""Words that make the amount of their line a question: a fee, "about", "each"."""
 
 _MOST_SKIPPED: Final = 3
 _GROUP: Final = 3
+PIECE: Final = 2
+"""Letters of a piece of a broken word or unit."""
+
 _SEPARATORS: Final = frozenset(",/|;\n")
 _ABOUT_SIGN: Final = re.compile(r"[~\u00b1\u2248\u2243<>\u2264\u2265@%]|\+/?-|-\+")
 _LOOKALIKE: Final = re.compile(r"(?:[Rr][Pp]|IDR|idr)?[oOlISB]{1,3}(?:k|rb|rbu|ribu|jt|jta|juta)?")
 """Letters that are typed for digits: "I 800 000", "62900O"."""
 
 _LETTERS_THEN_SCALE: Final = re.compile(r"[lIOoSB]+(?i:rb|rbu|ribu|jt|jta|juta)")
-"""A sum with letters in place of all its digits: "ljt", "SOrb"."""
+"""An amount with letters in place of all its digits: "ljt", "SOrb"."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Line:
     """What was found in a line so far.
 
-    - `asides`, `counts`: digits that are neither number nor sum. A count makes the sum a question.
+    - `asides`, `counts`: digits that are neither number nor amount. A count makes the amount a question.
     - `strays`: digits and money words that belong to nothing. `unclear`: those of every destination.
     - `known`: numbers of someone else, which make nothing uncertain.
     - `free`: for each token, whether it can be of a name.
@@ -79,11 +81,11 @@ class Line:
     strays: set[int] = field(default_factory=set)
     known: set[int] = field(default_factory=set)
     numbers: list[Number] = field(default_factory=list)
-    sums: list[Sum] = field(default_factory=list)
+    amounts: list[FoundAmount] = field(default_factory=list)
 
     def for_method(self, method: PayoutMethod | None) -> "Line":
-        """Return the line before its numbers and sums are read for this destination."""
-        return replace(self, method=method, strays=set(self.unclear), known=set(), numbers=[], sums=[])
+        """Return the line before its numbers and amounts are read for this destination."""
+        return replace(self, method=method, strays=set(self.unclear), known=set(), numbers=[], amounts=[])
 
     @property
     def named(self) -> set[int]:
@@ -91,9 +93,9 @@ class Line:
         return {place for each in self.destinations for place in range(each.start, each.stop)}
 
     @property
-    def of_sums(self) -> set[int]:
-        """The places of all sums."""
-        return {place for each in self.sums for place in each.places}
+    def of_amounts(self) -> set[int]:
+        """The places of all amounts."""
+        return {place for each in self.amounts for place in each.places}
 
     def get(self, place: int) -> Token | None:
         """Return the token at `place`, or None outside of the line."""
@@ -139,6 +141,7 @@ class Line:
             or name is None
             or not name.joined
             or _LOOKALIKE.fullmatch(name.text)
+            or _letters([*initials, name]) in SCALES  # "R IBU"
         ):
             return False
         return name.text.isalpha() and kind_of(name) == "." and name.folded not in FILLERS | LEADS_TO_NAME
@@ -165,15 +168,15 @@ def has_rival(line: Line, number: Number) -> bool:
         any(_is_loose(line, number, at) for at in range(len(line.tokens)) if at not in same)
         or is_cut
         or _is_of_else(line, number)
-        or _may_hold_sum(line, number)
+        or _may_hold_amount(line, number)
     )
 
 
 def _is_loose(line: Line, number: Number, place: int) -> bool:
     """Return whether the token has digits that may be of the number.
 
-    A question about a sum keeps its own digits, unless the number would be as usual with them. A code keeps its own,
-    unless the number is a phone's and the code may be an account of a bank that isn't named.
+    A question about an amount keeps its own digits, unless the number would be as usual with them. A code keeps its
+    own, unless the number is a phone's and the code may be an account of a bank that isn't named.
     """
     token = line.tokens[place]
     if place in line.known | line.counts or line.is_code(place) or not _has_digits(token):
@@ -181,11 +184,11 @@ def _is_loose(line: Line, number: Number, place: int) -> bool:
     if place in line.asides:
         is_phone = not PHONE_LABELS.isdisjoint(line.labels(number.places.start))
         return line.method is None and is_phone and len(token.digits) >= LEAST_DIGITS
-    found = next((each for each in line.sums if place in each.places), None)
+    found = next((each for each in line.amounts if place in each.places), None)
     if found is None:
         unit = line.get(place + 1)
         return place + 1 in number.places or unit is None or not unit.joined or kind_of(unit) != "u"
-    is_one = len({each.value for each in line.sums}) == 1
+    is_one = len({each.value for each in line.amounts}) == 1
     if has_unit(line, found):
         is_behind = place == number.places.stop and _ends_with_initial(line, found.places)  # "78 m ali"
         return (is_behind or place + 1 == number.places.start) and isinstance(found.value, Ambiguous)
@@ -202,8 +205,8 @@ def _has_digits(token: Token) -> bool:
     return bool(token.digits) or (token.text.isnumeric() and kind_of(token) == ".")
 
 
-def has_unit(line: Line, found: Sum) -> bool:
-    """Return whether a sum is more than digits."""
+def has_unit(line: Line, found: FoundAmount) -> bool:
+    """Return whether an amount is more than digits."""
     return any(kind_of(line.tokens[place]) not in DIGITS for place in found.places)
 
 
@@ -235,31 +238,31 @@ def _is_number_of_else(line: Line, place: int) -> bool:
     return is_else and not is_numbered_name(line.tokens, place)
 
 
-def _may_hold_sum(line: Line, number: Number) -> bool:
-    """Return whether a piece of it may be the sum, because the line has no other."""
+def _may_hold_amount(line: Line, number: Number) -> bool:
+    """Return whether a piece of it may be the amount, because the line has no other."""
     tokens = line.tokens[number.places.start : number.places.stop]
-    return len(tokens) > 1 and not line.sums and any(map(may_be_sum_too, tokens))
+    return len(tokens) > 1 and not line.amounts and any(map(may_be_amount_too, tokens))
 
 
-# The sum.
+# The amount.
 
 
-def is_sum_doubtful(line: Line, *, is_number_doubtful: bool) -> bool:
-    """Return whether something in the line may change the sum, or say how often it is meant.
+def is_amount_doubtful(line: Line, *, is_number_doubtful: bool) -> bool:
+    """Return whether something in the line may change the amount, or say how often it is meant.
 
-    It is sure only if no word or sign changes a sum, no digits are left over, and what touches it can't be a piece of
-    it.
+    It is sure only if no word or sign changes an amount, no digits are left over, and what touches it can't be a piece
+    of it.
     """
     strays = [line.tokens[place] for place in line.strays]
-    if any(len(token.digits) < WHOLE_NUMBER or ODD_SUM.fullmatch(token.text) for token in strays):
+    if any(len(token.digits) < WHOLE_NUMBER or ODD_AMOUNT.fullmatch(token.text) for token in strays):
         return True
-    of_sums = line.of_sums
-    outside = {token.folded for place, token in enumerate(line.tokens) if place not in of_sums}
-    if line.counts or line.foreign.places or outside & _CHANGES_A_SUM:
+    of_amounts = line.of_amounts
+    outside = {token.folded for place, token in enumerate(line.tokens) if place not in of_amounts}
+    if line.counts or line.foreign.places or outside & _CHANGES_AN_AMOUNT:
         return True
     if any(_LETTERS_THEN_SCALE.fullmatch(token.text) for token in line.tokens):
         return True
-    places = [each.places for each in line.sums]
+    places = [each.places for each in line.amounts]
     return any(
         _is_begun_before(line, each) or _goes_on_behind(line, each) or (is_number_doubtful and _is_cut(line, each))
         for each in places
@@ -280,7 +283,7 @@ def _is_begun_before(line: Line, places: range) -> bool:
     first, before = line.tokens[start], line.get(start - 1)
     if _ABOUT_SIGN.search(first.gap):
         return True
-    if before is None or start - 1 in line.of_sums:
+    if before is None or start - 1 in line.of_amounts:
         return line.is_torn(start)
     words = takewhile(lambda token: not token.digits, reversed(line.tokens[max(start - _MOST_SKIPPED, 0) : start]))
     if not NOT_THIS.isdisjoint(token.folded for token in words):
@@ -301,7 +304,7 @@ def _goes_on_behind(line: Line, places: range) -> bool:
     last, behind, after = line.tokens[places.stop - 1], line.get(places.stop), line.get(places.stop + 1)
     if _ABOUT_SIGN.search(last.tail if behind is None else behind.gap):
         return True
-    if behind is None or places.stop in line.of_sums:
+    if behind is None or places.stop in line.of_amounts:
         return last.tail == "-"
     # "500 rb an" is about half a million, but "an Budi" leads to a name.
     is_ending = behind.folded == "an" and behind.joined and (after is None or not after.joined)
@@ -330,7 +333,7 @@ def _touches(line: Line, place: int) -> bool:
 
 
 def _is_odd(line: Line, place: int, joint: int) -> bool:
-    """Return whether digits of neither number nor sum are right beside a sum. `joint`: the second of the two."""
+    """Return whether digits of neither number nor amount are right beside an amount. `joint`: the second of the two."""
     beside = line.get(place)
     is_odd = beside is not None and place in line.strays | line.asides | line.counts
     return is_odd and 0 < len(line.tokens[place].digits) < WHOLE_NUMBER and line.tokens[joint].joined
@@ -362,7 +365,7 @@ def _ends_with_initial(line: Line, places: range) -> bool:
 def find_torn(line: Line) -> set[int]:
     """Return the places next to a word that may be the rest of a name.
 
-    Such a word is another bank, a month, the letter at the end of a sum, a broken unit, or digits of nothing.
+    Such a word is another bank, a month, the letter at the end of an amount, a broken unit, or digits of nothing.
     """
     doubtful = [
         each
@@ -370,9 +373,12 @@ def find_torn(line: Line) -> set[int]:
         if (line.method is None and not each.is_certain)
         or (len(line.destinations) > 1 and may_be_name(line.tokens, each))
     ]
-    odd = line.strays | line.counts | {place for each in line.sums if each.is_bare for place in each.places}
+    odd = line.strays | line.counts | {place for each in line.amounts if each.is_bare for place in each.places}
     torn = {at for each in doubtful for at in (each.start - 1, each.stop)} | {at + 1 for at in odd}
-    torn |= {at - 1 for at in odd if is_close(line.tokens[at])}
+    before = {at - 1 for at in odd if is_close(line.tokens[at])}
+    pieces = {at for at in before if at > 0 and len(line.tokens[at].text) <= PIECE and is_close(line.tokens[at])}
+    torn |= before | {at - 1 for at in pieces}  # "delap an ratus"
+    torn |= {at + 1 for at in line.foreign.places if (unit := line.get(at + 1)) and unit.folded in INITIALS}
     torn |= {at - 1 for at, token in enumerate(line.tokens) if token.digits and _touches(line, at)}
     torn |= {at + 1 for at, token in enumerate(line.tokens) if token.folded == "of"}  # "of a k"
     torn |= {at + 1 for at in line.asides if line.tokens[at].folded in MONTHS}
@@ -380,7 +386,7 @@ def find_torn(line: Line) -> set[int]:
     torn |= {at - 1 for at in years if at and line.tokens[at - 1].folded in MONTHS}  # "mei |2026"
     glued = {at for at, token in enumerate(line.tokens) if at and token.gap == "" and line.tokens[at - 1].digits}
     torn |= {at + 1 for at in glued if kind_of(line.tokens[at]) == "."}  # "46300R B"
-    for each in line.sums:
+    for each in line.amounts:
         start, stop = each.places.start, each.places.stop
         follower = line.get(stop)
         is_counted = follower is not None and follower.folded in COUNTED

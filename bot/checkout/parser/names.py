@@ -32,16 +32,15 @@ from bot.checkout.parser.vocabulary import (
     NEARLY_BANKS,
     NOT_THIS,
     ONLY_EXACT,
+    OTHER_AMOUNTS,
     POLITE_PAIRS,
-    SUM_OF_ELSE,
     TALK,
     TITLES,
     WORDS_TOO,
 )
 from bot.core.errors import Rejection
-from bot.core.money.tokens import Token
+from bot.core.money.tokens import CURRENCIES, Token
 from bot.core.money.typed import kind_of
-from bot.core.money.vocabulary import CURRENCIES
 from bot.recipients.banks import find_known, name_forms
 from bot.recipients.holders import clean_holder
 from bot.recipients.search import MAX_CANDIDATES, is_swapped, search
@@ -61,7 +60,7 @@ _LIKE_ENOUGH: Final = 80.0
 LONGEST_HOLDER: Final = 5
 """Maximum of words in a holder's name. More words are a sentence."""
 
-_ENDS_NAME: Final = ASIDE_LABELS | SUM_OF_ELSE | ABOUT | EACH
+_ENDS_NAME: Final = ASIDE_LABELS | OTHER_AMOUNTS | ABOUT | EACH
 """Words that end a holder's name, because something else begins with them."""
 
 _ENDS_NAME_WITHIN: Final = _ENDS_NAME | NOT_THIS
@@ -69,7 +68,7 @@ _ENDS_NAME_WITHIN: Final = _ENDS_NAME | NOT_THIS
 
 _NO_NAME: Final = (EVERYDAY_WORDS | TALK | COUNTED | _ENDS_NAME) - TITLES - {"hari"}
 _MONEY: Final = frozenset("wtheuxy")
-"""Kinds of words that a sum has. A word outside of all sums may be a part of one."""
+"""Kinds of words that an amount has. A word outside of all amounts may be a part of one."""
 
 _PARTICLES: Final = (
     TITLES | BUSINESS | frozenset({"bin", "binti", "bt", "al", "el", "van", "de", "der", "da", "dr", "ir"})
@@ -114,8 +113,8 @@ def find_destinations(
     if any(not is_destination_unclear(words, each) for each in unmistakable):
         return unmistakable
     taken = {place for each in named for place in range(each.start, each.stop)}
-    left = [is_free and place not in taken for place, is_free in enumerate(free)]
-    resembling = _resembling(words, left, methods)
+    untaken = [is_free and place not in taken for place, is_free in enumerate(free)]
+    resembling = _resembling(words, untaken, methods)
     return [*named, *(each for each in resembling if each.clear)] if named else resembling
 
 
@@ -172,7 +171,7 @@ def _named(words: Sequence[Token], free: Sequence[bool], methods: tuple[PayoutMe
 def _named_at(
     words: Sequence[Token], free: Sequence[bool], index: dict[str, tuple[PayoutMethod, ...]], start: int
 ) -> Iterator[Destination]:
-    if is_led_to_name(words, start):
+    if _is_led_to_name(words, free, start):
         return
     for stop in range(_end_of_destination(words, free, start, LONGEST_DESTINATION), start, -1):
         text = _text(words, start, stop)
@@ -201,9 +200,9 @@ def _may_end_with_initial(words: Sequence[Token], free: Sequence[bool], start: i
     return free[stop] and words[stop].folded not in _NO_PART_OF_BANKS | _OTHER_WORDS | GENERIC
 
 
-def is_led_to_name(words: Sequence[Token], place: int) -> bool:
-    """Return whether the words before say that a person's name follows."""
-    if place == 0:
+def _is_led_to_name(words: Sequence[Token], free: Sequence[bool], place: int) -> bool:
+    """Return whether the word before says that a person's name follows. The "ibu" of a broken "r ibu" doesn't."""
+    if place == 0 or not free[place - 1]:
         return False
     before = words[place - 1].folded
     return before in LEADS_TO_NAME or before in TITLES
@@ -266,7 +265,7 @@ def _worth_searching(words: Sequence[Token], free: Sequence[bool]) -> list[tuple
     spans = [
         (start, stop)
         for start in range(len(words))
-        if not is_led_to_name(words, start)
+        if not _is_led_to_name(words, free, start)
         for stop in range(start + 1, _end_of_destination(words, free, start, LONGEST_DESTINATION) + 1)
         if _could_be_misspelt(words, start, stop)
     ]

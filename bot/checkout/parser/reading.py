@@ -1,8 +1,8 @@
 """One line of text read as an order: each token belongs to one part at most, and what is uncertain is a question.
 
-A run of digits and money words is divided into one number and sums that have a form. If there is no way to do so, or
-more than one, its sum is a question and its number isn't taken: half a number, or a number with digits of the sum,
-would send money to a stranger.
+A run of digits and money words is divided into one number and amounts that have a form. If there is no way to do so, or
+more than one, its amount is a question and its number isn't taken: half a number, or a number with digits of the
+amount, would send money to a stranger.
 """
 
 import re
@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from bot.checkout.parser.asides import find_asides, find_foreign, is_count, is_numbered_name
-from bot.checkout.parser.doubts import Line, find_torn, has_rival, has_unit, is_sum_doubtful
+from bot.checkout.parser.doubts import PIECE, Line, find_torn, has_rival, has_unit, is_amount_doubtful
 from bot.checkout.parser.names import (
     Destination,
     find_destinations,
@@ -24,10 +24,11 @@ from bot.checkout.parser.runs import (
     DIGITS,
     LEAST_DIGITS,
     Division,
+    FoundAmount,
     Number,
     Run,
-    Sum,
     as_sent,
+    could_be_whole,
     find_runs,
     is_usual,
     is_weak_number,
@@ -44,7 +45,7 @@ from bot.checkout.parser.vocabulary import (
 )
 from bot.core.errors import Rejection, Remark
 from bot.core.money import Ambiguous, Amount, AmountRejected, ForeignCurrency
-from bot.core.money.tokens import LONGEST, WHOLE_NUMBER, Token, tokenize
+from bot.core.money.tokens import LONGEST, SCALES, WHOLE_NUMBER, Token, tokenize
 from bot.core.money.typed import (
     Reading,
     ambiguous,
@@ -56,7 +57,6 @@ from bot.core.money.typed import (
     list_amounts,
     read_phrase,
 )
-from bot.core.money.vocabulary import SCALES
 from bot.recipients.numbers import (
     MAX_ACCOUNT_DIGITS,
     NumberRejected,
@@ -74,7 +74,7 @@ LONGEST_ORDER: Final = 160
 _MOST_WORDS: Final = 50
 _MOST_SHOWN: Final = 8
 _MOST_ASKED: Final = 7
-"""Tokens of what may be one sum. More of them are talk."""
+"""Tokens of what may be one amount. More of them are talk."""
 
 _TALKS: Final = re.compile(r"[?\uff1f]|https?:|www\.|@|^\s*/|t\.me", re.IGNORECASE)
 
@@ -88,7 +88,7 @@ class OneLine:
       then has its country code, which no bank accepts.
     - `doubtful_number`: a number to confirm. `number_remark` says why. It is None without a method, because the method
       decides which numbers are usual.
-    - `amount`: the amount, or None and `amount_readings`, the sums that `amount_text` may mean, the likeliest first.
+    - `amount`: the amount, or None and `amount_readings`, the amounts that `amount_text` may mean, the likeliest first.
     - `holder`: the name as a bank would print it, or None and `doubtful_holder`, words that may be a name.
     - `rejections`: why parts that were understood can't be accepted.
     - `leftover`: the words that weren't understood.
@@ -116,7 +116,7 @@ def words_of(text: str) -> list[Token]:
 def read_line(text: str, methods: Sequence[PayoutMethod]) -> OneLine:
     """Return what `text` ("500rb bca 1234567890 Budi", in any order) says of an order among the live `methods`.
 
-    Never raises, and never guesses. Two numbers are no number, and two sums are two readings of the sum.
+    Never raises, and never guesses. Two numbers are no number, and two amounts are two readings of the amount.
     """
     tokens = words_of(text)
     if not tokens:
@@ -140,7 +140,7 @@ def read_words(tokens: Sequence[Token], methods: Sequence[PayoutMethod]) -> OneL
 def looks_like_order(text: str, methods: Sequence[PayoutMethod]) -> bool:
     """Return whether a message without a command, while no draft is open, begins an order.
 
-    It must have an account or mobile number, with a destination or a sum, and no unknown word: an unwanted draft is
+    It must have an account or mobile number, with a destination or an amount, and no unknown word: an unwanted draft is
     worse than one more question.
     """
     if len(text) > LONGEST_ORDER or _TALKS.search(read_links(text)) or sum(map(str.isdecimal, text)) < LEAST_DIGITS:
@@ -163,13 +163,14 @@ def _choose_method(places: Sequence[Destination]) -> tuple[PayoutMethod | None, 
 
 
 def _find_parts(tokens: Sequence[Token], methods: Sequence[PayoutMethod]) -> Line:
-    """Return what names the destination, and what is neither the order's number nor its sum."""
+    """Return what names the destination, and what is neither the order's number nor its amount."""
     asides, unclear = find_asides(tokens)
     counts = {at for at in range(len(tokens)) if at not in asides and is_count(tokens, at)}
     foreign = find_foreign(tokens, asides)
     taken = asides | unclear | counts | foreign.places
     runs = list(find_runs(tokens, taken))
-    taken |= {place for run in runs for place in run} | _broken_units(tokens)
+    taken |= {place for run in runs for place in run}
+    taken |= {place for pieces in _find_broken_units(tokens) for place in pieces}
     free = [place not in taken and _is_word(tokens, place) for place in range(len(tokens))]
     destinations = find_destinations(tokens, free, methods)
     for each in destinations:
@@ -192,23 +193,21 @@ def _is_word(tokens: Sequence[Token], place: int) -> bool:
     token = tokens[place]
     after = tokens[place + 1] if place + 1 < len(tokens) and tokens[place + 1].joined else None
     is_article = token.folded in {"a", "se"} and after is not None and len(after.text) > 1 and kind_of(after) in "umht"
-    is_glued = len(token.text) <= _PIECE and place > 0 and tokens[place - 1].digits != "" and token.gap == ""
+    is_glued = len(token.text) <= PIECE and place > 0 and tokens[place - 1].digits != "" and token.gap == ""
     return any(map(str.isalpha, token.text)) and not is_article and not is_glued
 
 
-def _broken_units(tokens: Sequence[Token]) -> set[int]:
-    """Return the places of short words behind digits that are a unit together: "523 r b"."""
-    found = set[int]()
+def _find_broken_units(tokens: Sequence[Token]) -> dict[range, Token]:
+    """Return the places of words behind digits that are a unit together: "523 r b", or "R IBU" behind an amount."""
+    found = dict[range, Token]()
     for place in range(1, len(tokens)):
         pieces = range(place, min(place + 2, len(tokens)))
-        is_short = all(len(tokens[at].text) <= _PIECE and tokens[at].joined for at in pieces)
-        if tokens[place - 1].digits and is_short and "".join(tokens[at].folded for at in pieces) in SCALES:
-            found |= set(pieces)
+        digits = len(tokens[place - 1].digits)
+        is_short = all(len(tokens[at].text) <= PIECE for at in pieces) or (len(pieces) > 1 and digits < LEAST_DIGITS)
+        unit = replace(tokens[place], text="".join(tokens[at].text for at in pieces), gap=" ")
+        if digits and is_short and all(tokens[at].joined for at in pieces) and unit.folded in SCALES:
+            found[pieces] = unit
     return found
-
-
-_PIECE: Final = 2
-"""Letters of a piece of a broken unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,13 +230,13 @@ class _Parts:
         self._has_bank = any(each.kind == BANK for each in ((method,) if method else candidates))
         for places in line.runs:
             self._read_run(Run(self._tokens, places, method, self._found.labels(places.start)))
-        self._drop_bare_sums()
-        self._doubt_sums_beside_numbers()
+        self._drop_bare_amounts()
+        self._doubt_amounts_beside_numbers()
         self._number = self._decide_number()
         self._name = find_name(self._tokens, line.free, find_torn(self._found))
 
     def _read_run(self, run: Run) -> None:
-        """Sort the tokens of a run into numbers, sums, and what can't be read."""
+        """Sort the tokens of a run into numbers, amounts, and what can't be read."""
         found, start = self._found, run.places.start
         if len(run.places) == 1 and found.is_code(start) and ACCOUNT_LABELS.isdisjoint(run.labels):
             found.known.add(start)
@@ -257,7 +256,7 @@ class _Parts:
             found.known |= set(number.places)
         elif number is not None:
             found.numbers.append(number)
-        found.sums += divisions[0].sums if number else _as_labelled(run, divisions[0].sums)
+        found.amounts += divisions[0].amounts if number else _as_labelled(run, divisions[0].amounts)
 
     def _read_unclear(self, run: Run, divisions: Sequence[Division]) -> None:
         """Take a number that is clear by itself, and ask about the rest."""
@@ -277,30 +276,42 @@ class _Parts:
         self._apart += phrase if kinds in {"s", "b"} else ()
         if not kinds.strip(DIGITS) and sum(len(token.digits) for token in phrase) >= LEAST_DIGITS:
             return
-        sums = [amount for each in divisions for one in each.sums for amount in list_amounts(one.value)]
-        asked = ambiguous(sums) or guess([token for token in phrase if len(token.digits) < WHOLE_NUMBER])
+        amounts = [amount for each in divisions for one in each.amounts for amount in list_amounts(one.value)]
+        asked = ambiguous(amounts) or guess([token for token in phrase if len(token.digits) < WHOLE_NUMBER])
         if asked is not None:
             self._guesses.append(asked)
             self._guessed.append(places)
 
-    def _drop_bare_sums(self) -> None:
-        """Drop small numbers without a unit if another sum is there: they may count something, or be of the number."""
+    def _drop_bare_amounts(self) -> None:
+        """Drop small numbers without a unit if another amount is there. They may count something."""
         found = self._found
-        if any(not each.is_bare for each in found.sums):
-            found.strays |= {place for each in found.sums if each.is_bare for place in each.places}
-            found.sums = [each for each in found.sums if not each.is_bare]
+        if any(not each.is_bare for each in found.amounts):
+            found.strays |= {place for each in found.amounts if each.is_bare for place in each.places}
+            found.amounts = [each for each in found.amounts if not each.is_bare]
 
-    def _doubt_sums_beside_numbers(self) -> None:
-        """Ask about a sum of digits alone beside a number that may go on in it.
+    def _doubt_amounts_beside_numbers(self) -> None:
+        """Ask about an amount of digits alone beside a number that may go on in it.
 
         Such a number has an unusual length, or can have any length and is in pieces or has dots.
         """
         may_go_on = [each for each in self._found.numbers if not each.is_sure or self._is_open(each)]
         beside = {at for each in may_go_on for at in (each.places.start - 1, each.places.stop)}
-        self._found.sums = [
-            _as_question(each) if beside.intersection(each.places) and not has_unit(self._found, each) else each
-            for each in self._found.sums
+        self._found.amounts = [
+            _as_question(each)
+            if (beside.intersection(each.places) and not has_unit(self._found, each)) or self._completes_number(each)
+            else each
+            for each in self._found.amounts
         ]
+
+    def _completes_number(self, found: FoundAmount) -> bool:
+        """Return whether a number before the amount needs its first digits: "hp 0811 1094 3365 juta"."""
+        first = self._tokens[found.places.start].digits
+        return any(
+            each.places.stop == found.places.start
+            and not could_be_whole(each.digits, self._method)
+            and could_be_whole(f"{each.digits}{first}", self._method)
+            for each in self._found.numbers
+        )
 
     def _is_open(self, number: Number) -> bool:
         is_in_pieces = len(number.places) > 1 or "." in self._tokens[number.places.start].text
@@ -369,7 +380,7 @@ class _Parts:
     def put_together(self) -> OneLine:
         """Return what the line says."""
         number, name, found = self._number, self._name, self._found
-        value = self._decide_sum()
+        value = self._decide_amount()
         asked = {at for places in self._guessed if len(places) < _MOST_ASKED for at in places}
         unread = found.strays - {at for at in asked if len(self._tokens[at].digits) < LEAST_DIGITS}
         unread |= found.known | found.asides | found.counts | set(name.leftover)
@@ -383,38 +394,44 @@ class _Parts:
             number_remark=number.remark,
             amount=value if isinstance(value, Amount) else None,
             amount_readings=value.readings if isinstance(value, Ambiguous) else (),
-            amount_text="" if value is None or found.foreign.names_sum else self._text_of_sum(),
+            amount_text="" if value is None or found.foreign.names_amount else self._text_of_amount(),
             holder=name.holder,
             doubtful_holder=name.doubtful,
             rejections=tuple(each for each in rejections if each is not None),
             leftover=tuple(_join(self._tokens, sorted(unread - found.foreign.places))),
         )
 
-    def _decide_sum(self) -> Reading | None:
-        """Return the sum, or the question which is meant."""
+    def _decide_amount(self) -> Reading | None:
+        """Return the amount, or the question which is meant."""
         found = self._found
-        if found.foreign.names_sum:
+        if found.foreign.names_amount:
             return ForeignCurrency()
-        starts = [each.places.start for each in found.sums]
+        starts = [each.places.start for each in found.amounts]
         if any(is_below_zero(self._tokens[at], found.get(at - 1)) for at in starts):
             return AmountRejected("core.amount.not_positive")
-        between = [self._tokens[one.places.stop : other.places.start + 1] for one, other in pairwise(found.sums)]
+        between = [self._tokens[one.places.stop : other.places.start + 1] for one, other in pairwise(found.amounts)]
         is_added = any(is_additive(token) for tokens in between for token in tokens)
-        values = [each.value for each in found.sums]
+        units = {pieces.start: unit for pieces, unit in _find_broken_units(self._tokens).items()}
+        values = [self._add_unit(each, units.get(each.places.stop)) for each in found.amounts]
         for unit in self._apart:  # "sats, 25000"
-            phrases = [[*self._phrase(each.places), replace(unit, gap=" ")] for each in found.sums]
+            phrases = [[*self._phrase(each.places), replace(unit, gap=" ")] for each in found.amounts]
             values += [value for phrase in phrases if list_amounts(value := read_phrase(phrase)) and value is not None]
         value = combine([*values, *self._guesses], is_added=is_added)
-        is_doubtful = bool(self._guesses) or is_sum_doubtful(
+        is_doubtful = bool(self._guesses) or is_amount_doubtful(
             found, is_number_doubtful=self._number.doubtful is not None
         )
         return Ambiguous((value,)) if isinstance(value, Amount) and is_doubtful else value
 
+    def _add_unit(self, found: FoundAmount, unit: Token | None) -> Reading:
+        """Return what the amount means, first with the broken unit behind it: "1150 R IBU"."""
+        whole = None if unit is None else read_phrase([*self._phrase(found.places), unit])
+        return found.value if whole is None else ambiguous((*list_amounts(whole), *list_amounts(found.value))) or whole
+
     def _phrase(self, places: range) -> Sequence[Token]:
         return self._tokens[places.start : places.stop]
 
-    def _text_of_sum(self) -> str:
-        places = sorted((*(each.places for each in self._found.sums), *self._guessed), key=lambda each: each.start)
+    def _text_of_amount(self) -> str:
+        places = sorted((*(each.places for each in self._found.amounts), *self._guessed), key=lambda each: each.start)
         texts = (
             "".join(
                 f"{token.gap if at else ''}{token.mark if not at else ''}{token.text}"
@@ -425,13 +442,13 @@ class _Parts:
         return " / ".join(dict.fromkeys(texts))
 
 
-def _as_labelled(run: Run, sums: Sequence[Sum]) -> list[Sum]:
-    """Return the sums, as a question if a label says that the number follows ("rek 500000")."""
+def _as_labelled(run: Run, amounts: Sequence[FoundAmount]) -> list[FoundAmount]:
+    """Return the amounts, as a question if a label says that the number follows ("rek 500000")."""
     is_labelled = not (NUMBER_LABELS.isdisjoint(run.labels[:1]) and ACCOUNT_LABELS.isdisjoint(run.labels))
-    return [_as_question(each) if is_labelled else each for each in sums]
+    return [_as_question(each) if is_labelled else each for each in amounts]
 
 
-def _as_question(found: Sum) -> Sum:
+def _as_question(found: FoundAmount) -> FoundAmount:
     return replace(found, value=ambiguous(list_amounts(found.value)) or found.value)
 
 

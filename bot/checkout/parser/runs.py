@@ -1,4 +1,4 @@
-"""The digits of a line: which can be an account or mobile number, and how a run of them is one number and sums."""
+"""The digits of a line: which can be an account or mobile number, and how a run of them is one number and amounts."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -7,9 +7,8 @@ from typing import Final
 
 from bot.checkout.parser.vocabulary import ACCOUNT_LABELS
 from bot.core.errors import Rejection
-from bot.core.money.tokens import WHOLE_NUMBER, Token
+from bot.core.money.tokens import AMOUNT_LABELS, WHOLE_NUMBER, Token
 from bot.core.money.typed import Ambiguous, Reading, ambiguous, kind_of, list_amounts, read_phrase
-from bot.core.money.vocabulary import AMOUNT_LABELS
 from bot.recipients.banks import find_known
 from bot.recipients.numbers import MIN_ACCOUNT_DIGITS, TYPICAL_ACCOUNT_DIGITS, LikeMobile, clean_number
 from bot.settlement.model import BANK, PayoutMethod
@@ -20,7 +19,7 @@ LEAST_DIGITS: Final = 8
 _MOBILE: Final = re.compile(r"(?:\+?62|0)?8\d{8,11}")
 _COUNTRY: Final = frozenset({"+62", "62", "0062"})
 _PIECE: Final = re.compile(r"(?!\d{4,}\.\d{3}$|[1-9]\d{1,8}00-[1-9]\d{1,8}00$)(?:\+?\d+(?:\.\d+)*|\+?\d+(?:-\d+)*)")
-"""A number, or a piece of one, by its marks: not "150000.000", and no range of sums."""
+"""A number, or a piece of one, by its marks: not "150000.000", and no range of amounts."""
 
 
 def is_number(pieces: Sequence[Token]) -> bool:
@@ -82,8 +81,8 @@ def is_whole(token: Token, method: PayoutMethod | None) -> bool:
     return len(token.digits) >= WHOLE_NUMBER and is_number([token]) and could_be_whole(written_digits([token]), method)
 
 
-def may_be_sum_too(token: Token) -> bool:
-    """Return whether a piece of a number may be the sum, if the line has none: "1000999 008"."""
+def may_be_amount_too(token: Token) -> bool:
+    """Return whether a piece of a number may be the amount, if the line has none: "1000999 008"."""
     return MIN_ACCOUNT_DIGITS <= len(token.text) < WHOLE_NUMBER and token.text.isdecimal() and token.text[0] != "0"
 
 
@@ -104,10 +103,10 @@ DIGITS: Final = "nijlgofqz"
 _UNITS: Final = frozenset("umexrsb")
 _COUNTS: Final = "nilogfqjwht"
 _MONEY: Final = frozenset("nilogfqjzwtheuxyrsb")
-"""Kinds of tokens that a sum has. Units of one letter, articles and "and" need a number before them."""
+"""Kinds of tokens that an amount has. Units of one letter, articles and "and" need a number before them."""
 
-ODD_SUM: Final = re.compile(r"\d{4,9}[.,]\d{3}|\d{1,3}(?:([.,])\d{3})+(?!\1)[.,]\d{3}")
-"""A sum with a fraction of three digits, which no number has: "1500000.000", "1.500,000"."""
+ODD_AMOUNT: Final = re.compile(r"\d{4,9}[.,]\d{3}|\d{1,3}(?:([.,])\d{3})+(?!\1)[.,]\d{3}")
+"""An amount with a fraction of three digits, which no number has: "1500000.000", "1.500,000"."""
 
 
 def find_runs(tokens: Sequence[Token], asides: Collection[int]) -> Iterator[range]:
@@ -127,7 +126,7 @@ def find_runs(tokens: Sequence[Token], asides: Collection[int]) -> Iterator[rang
 
 
 def _is_money(tokens: Sequence[Token], place: int, *, is_first: bool) -> bool:
-    """Return whether the token can be part of a sum or a number."""
+    """Return whether the token can be part of an amount or a number."""
     token, kind = tokens[place], kind_of(tokens[place])
     before = "" if is_first else kind_of(tokens[place - 1])
     is_counted = bool(before) and before in _COUNTS and len(tokens[place - 1].digits) < WHOLE_NUMBER
@@ -140,8 +139,8 @@ def _is_money(tokens: Sequence[Token], place: int, *, is_first: bool) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
-    """A part of a run that is a sum. `is_bare`: it is a small number without a unit, which can also count something."""
+class FoundAmount:
+    """A part of a run that is an amount. `is_bare`: a small number without a unit, which can also count something."""
 
     places: range
     value: Reading
@@ -159,10 +158,10 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """A run without a token left over: at most one number, and sums beside it."""
+    """A run without a token left over: at most one number, and amounts beside it."""
 
     number: Number | None
-    sums: tuple[Sum, ...]
+    amounts: tuple[FoundAmount, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +176,7 @@ class Run:
     @property
     def has_number(self) -> bool:
         """Whether a part of the run is a usual number, perhaps one of several."""
-        return bool(self._numbers(self.places.start, self.places.stop, with_sums=True))
+        return bool(self._numbers(self.places.start, self.places.stop, with_amounts=True))
 
     def divide(self) -> list[Division]:
         """Return all ways to read the whole run."""
@@ -186,51 +185,53 @@ class Run:
             return []
         if len(self.places) > 1 and self.method is not None and self.tokens[start].text == self.method.code:
             start += 1
-        whole, numbers = self._sum(start, stop), self._numbers(start, stop)
+        whole, numbers = self._amount(start, stop), self._numbers(start, stop)
         found = [Division(None, (whole,))] if whole else []
         for number in numbers:
             beside = [(start, number.places.start), (number.places.stop, stop)]
-            sums = [self._sum(*each) for each in beside if each[0] < each[1]]
-            if all(each and not self._may_end_in_number(each) for each in sums):
-                found.append(Division(number, tuple(each for each in sums if each)))
+            amounts = [self._amount(*each) for each in beside if each[0] < each[1]]
+            if all(each and not self._may_end_in_number(each) for each in amounts):
+                found.append(Division(number, tuple(each for each in amounts if each)))
         # With the bank's code, too: the number may begin with these digits.
-        longer = self._numbers(self.places.start, stop, with_sums=True)
+        longer = self._numbers(self.places.start, stop, with_amounts=True)
         may_be = {as_sent(each.digits, self.method) for each in longer}
         labelled = [each for each in found if each.number] if ACCOUNT_LABELS & set(self.labels) else []
         found = labelled or found
         if not found and not may_be:
-            found = [Division(each, sums) for each, sums in self._with_weak_number(start, stop)]
+            found = [Division(each, amounts) for each, amounts in self._with_weak_number(start, stop)]
         if len(found) > 1:
-            found = [each for each in found if not any(one.is_bare for one in each.sums)] or found
+            found = [each for each in found if not any(one.is_bare for one in each.amounts)] or found
         return found if len(may_be) <= 1 or all(each.number is None for each in found) else []
 
-    def _may_end_in_number(self, found: Sum) -> bool:
-        """Return whether the last group of a sum with spaces may be the number's first piece: "150 000 616 787…"."""
+    def _may_end_in_number(self, found: FoundAmount) -> bool:
+        """Return whether the last group of an amount with blanks can be a piece of the number: "150 000 616 787…"."""
         digits = [token.text for token in self.tokens[found.places.start : found.places.stop] if token.digits]
         return len(digits) > len(("150", "000")) and digits[-1] != "000"
 
-    def _with_weak_number(self, start: int, stop: int) -> Iterator[tuple[Number, tuple[Sum, ...]]]:
-        """Yield a number of an unusual length at one end of the run, with the sum at the other end."""
+    def _with_weak_number(self, start: int, stop: int) -> Iterator[tuple[Number, tuple[FoundAmount, ...]]]:
+        """Yield a number of an unusual length at one end of the run, with the amount at the other end."""
         for cut in range(start + 1, stop):
             for places, rest in ((range(start, cut), range(cut, stop)), (range(cut, stop), range(start, cut))):
-                is_of_sum = places.stop < stop and self._is_unit(places.stop)
-                is_of_sum = is_of_sum or (places.start > start and self._is_of_before(places.start))
-                if not is_of_sum and is_weak_number(self.tokens[places.start : places.stop]):
-                    found = self._sum(rest.start, rest.stop)
+                is_of_amount = places.stop < stop and self._is_unit(places.stop)
+                is_of_amount = is_of_amount or (places.start > start and self._is_of_before(places.start))
+                if not is_of_amount and is_weak_number(self.tokens[places.start : places.stop]):
+                    found = self._amount(rest.start, rest.stop)
                     if found is not None and not found.is_bare:
                         digits = written_digits(self.tokens[places.start : places.stop])
                         yield Number(places, digits, is_sure=False), (found,)
 
-    def _sum(self, start: int, stop: int) -> Sum | None:
-        """Return these tokens as a sum. Bare digits are sure only if they are grouped, round, or introduced."""
+    def _amount(self, start: int, stop: int) -> FoundAmount | None:
+        """Return these tokens as an amount. Bare digits are sure only if they are grouped, round, or introduced."""
         phrase = self.tokens[start:stop]
         kinds = "".join(map(kind_of, phrase))
         has_number = "s" in kinds and any(len(token.digits) >= WHOLE_NUMBER for token in phrase)
         value = None if has_number else read_phrase(phrase)  # "sats 7532931609"
         if value is None or kinds.strip(DIGITS):
-            return Sum(range(start, stop), value, is_bare=not set(kinds) & _UNITS) if value is not None else None
+            return (
+                FoundAmount(range(start, stop), value, is_bare=not set(kinds) & _UNITS) if value is not None else None
+            )
         digits = sum(len(token.digits) for token in phrase)
-        if digits >= WHOLE_NUMBER and not ODD_SUM.fullmatch(phrase[0].text):
+        if digits >= WHOLE_NUMBER and not ODD_AMOUNT.fullmatch(phrase[0].text):
             return None
         is_introduced = start == self.places.start and bool(AMOUNT_LABELS & set(self.labels[:1]))
         is_round = kinds == "g" or phrase[-1].text.endswith("000")
@@ -238,10 +239,10 @@ class Run:
             return None
         if not (is_round or is_introduced):
             value = ambiguous(list_amounts(value)) or value
-        return Sum(range(start, stop), value, is_bare=isinstance(value, Ambiguous) and kinds not in {"o", "q"})
+        return FoundAmount(range(start, stop), value, is_bare=isinstance(value, Ambiguous) and kinds not in {"o", "q"})
 
-    def _numbers(self, start: int, stop: int, *, with_sums: bool = False) -> list[Number]:
-        """Return the parts of the run that are a usual number. `with_sums`: also those with a round sum in them."""
+    def _numbers(self, start: int, stop: int, *, with_amounts: bool = False) -> list[Number]:
+        """Return the parts of the run that are usual numbers, `with_amounts` those with a round amount, too."""
         is_amount = start == self.places.start and not AMOUNT_LABELS.isdisjoint(self.labels[:1])
         found = []
         for first in range(start + int(is_amount), stop):
@@ -252,10 +253,10 @@ class Run:
                 if not is_number(pieces):
                     break
                 digits = written_digits(pieces)
-                has_sum = len(pieces) > 1 and any(
+                has_amount = len(pieces) > 1 and any(
                     len(each.text) >= MIN_ACCOUNT_DIGITS and is_round(each) for each in pieces
                 )
-                is_whole = not (last < stop and self._is_unit(last)) and (with_sums or not has_sum)
+                is_whole = not (last < stop and self._is_unit(last)) and (with_amounts or not has_amount)
                 if is_whole and could_be_whole(digits, self.method):
                     found.append(Number(range(first, last), digits))
         return found

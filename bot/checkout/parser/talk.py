@@ -15,6 +15,7 @@ from bot.checkout.parser.vocabulary import (
     PAID_FOR,
     SENDS,
     TALK,
+    TITLES,
 )
 from bot.core.money.tokens import Token
 from bot.recipients.numbers import read_links
@@ -54,8 +55,12 @@ def unsent_note(text: str, leftover: Sequence[str]) -> str:
 
 
 def unknown_person(text: str, leftover: Sequence[str]) -> str:
-    """Return the words that say who receives the money ("ibu" in "250rb ke ibu di gopay 0812…"), or ""."""
-    return _find_behind(text, LEADS_TO_PERSON, leftover)
+    """Return the words that say who receives the money ("ibu" in "250rb ke ibu di gopay 0812…"), or "".
+
+    Titles alone ("ibu 500rb") say it without a word that leads to them.
+    """
+    are_titles = all(word.casefold() in TITLES for word in leftover)
+    return " ".join(leftover) if are_titles else _find_behind(text, LEADS_TO_PERSON, leftover)
 
 
 def _find_behind(text: str, leads: frozenset[str], leftover: Sequence[str]) -> str:

@@ -1,15 +1,14 @@
 """Words around the parts of an order: they introduce a part, or are only polite.
 
-The words of each language are in `words/`. Names of banks and people in Indonesia are here, because they belong to no
-language.
+The words of each language are in its file (`core/locales/`). Names of banks and people in Indonesia are here, because
+they belong to no language.
 """
 
-import tomllib
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final
 
-from bot.core.locales import LOCALES
-from bot.core.money.vocabulary import AMOUNT_LABELS as _AMOUNT_LABELS
+from bot.core.locales import read_tables
+from bot.core.money.tokens import AMOUNT_LABELS as _AMOUNT_LABELS
 from bot.recipients import numbers
 
 
@@ -17,17 +16,7 @@ def _words(*lines: str) -> frozenset[str]:
     return frozenset(word for line in lines for word in line.split())
 
 
-def _read(name: str) -> str:
-    return (files(__package__) / name).read_text(encoding="utf-8")
-
-
-def _words_of_file(name: str) -> frozenset[str]:
-    return _words(*(line for line in _read(name).splitlines() if not line.startswith("#")))
-
-
-_LANGUAGES: Final[tuple[dict[str, Any], ...]] = tuple(
-    tomllib.loads(_read(f"words/{locale}.toml")) for locale in LOCALES
-)
+_LANGUAGES: Final = tuple(read_tables("order_line").values())
 
 
 def _listed(name: str) -> frozenset[str]:
@@ -56,7 +45,7 @@ NUMBER_LABELS: Final = numbers.NUMBER_LABELS | {"#"}
 """Words that introduce an account number, or the number of a house, a room or a queue."""
 
 BEFORE_ONLY: Final = frozenset({"rp", "idr"})
-"""Currencies that are written before a sum, never after it."""
+"""Currencies that are written before an amount, never after it."""
 
 FILLERS: Final = (
     (NUMBER_LABELS | _AMOUNT_LABELS | PHONE_LABELS | LEADS_TO_DESTINATION) - (GENERIC | {"#"})
@@ -68,31 +57,31 @@ POLITE_PAIRS: Final = frozenset((first, second) for known in _LANGUAGES for firs
 """Fillers of two words. Each word alone may be a name."""
 
 ASIDE_LABELS: Final = _listed("aside_labels") | {"#"}
-"""The number after these is a time, a date, a code or a house: neither an account nor a sum."""
+"""The number after these is a time, a date, a code or a house: neither an account nor an amount."""
 
 AFTER_CLOCK: Final = _listed("after_clock")
 """The number before these is a time of day."""
 
 COUNTED: Final = _listed("counted") | {"x"}
-"""The number before these counts something, by which the sum may have to be multiplied."""
+"""The number before these counts something, by which the amount may have to be multiplied."""
 
 NUMBERED_NAMES: Final = frozenset({("bni", "46")})
 """Destinations that people call by a name and a number."""
 
-SUM_OF_ELSE: Final = _listed("sum_of_else")
-"""A sum next to these may not be the amount to send."""
+OTHER_AMOUNTS: Final = _listed("other_amounts")
+"""An amount next to these may not be the amount to send."""
 
 EITHER: Final = _listed("either")
 """If one of these is between two things, it is unclear which is meant."""
 
 ROUGHLY: Final = _listed("roughly")
-"""Words that only concern sums, anywhere in the line."""
+"""Words that only concern amounts, anywhere in the line."""
 
 ABOUT: Final = ROUGHLY | EITHER
-"""A sum next to these is approximate, or one of several."""
+"""An amount next to these is approximate, or one of several."""
 
 EACH: Final = _listed("each") | {"@", "x"}
-"""A sum next to these is sent more than once, or only in part."""
+"""An amount next to these is sent more than once, or only in part."""
 
 NOT_THIS: Final = _listed("not_this")
 """The words after these are neither the destination nor the amount."""
@@ -156,10 +145,11 @@ NEARLY_BANKS: Final = _words(
 )
 """Names and words that look like misspelt banks. They are never read as a bank."""
 
-EVERYDAY_WORDS: Final = frozenset[str]().union(*(_words_of_file(f"words/{locale}_everyday.txt") for locale in LOCALES))
+EVERYDAY_WORDS: Final = _words(*(words for known in read_tables("everyday").values() for words in known.values()))
 """Words that are never part of a person's name or of a misspelt destination."""
 
-KNOWN_NAMES: Final = _words_of_file("known_names.txt")
+_NAMES_FILE: Final = (files(__package__) / "known_names.txt").read_text(encoding="utf-8")
+KNOWN_NAMES: Final = _words(*(line for line in _NAMES_FILE.splitlines() if not line.startswith("#")))
 """Names of people."""
 
 WORDS_TOO: Final = _words(

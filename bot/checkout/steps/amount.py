@@ -8,25 +8,22 @@ from decimal import Decimal
 from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
-from bot.checkout.screens.formatting import format_amount, format_recipient_line, text_key
-from bot.checkout.screens.parts import leave_row
-from bot.checkout.sender import get_placed
-from bot.checkout.steps.handler import OutOfDate, TakeAnswer
+from bot.checkout.open_draft import find_last_order, get_user_orders
+from bot.checkout.screens import format_amount, format_choice, format_recipient_line, leave_row, text_key
+from bot.checkout.steps import OutOfDate, TakeAnswer
 from bot.core.money import Ambiguous, Amount, ForeignCurrency, parse_amount
 from bot.core.money.dollars import convert_dollars, find_dollars
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import quote_input
-from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.infra.telegram.ui.reader import quote_input
+from bot.infra.telegram.ui.screen import Button, Screen, in_rows
 from bot.orders.limits import TooManyOrders
 from bot.orders.order import Order
 from bot.orders.placement.service import OrderService
-from bot.orders.screens.formatting import format_price
 from bot.rates.model import Estimate
 from bot.recipients.formatting import format_method
-from bot.settlement.model import SettlementFailure
+from bot.settlement.errors import SettlementFailure
 from bot.users.session import Session
 
-COLUMNS = 2
 COMMON = (50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000)
 EXAMPLE = 500_000
 """Rupiah whose price is shown before the amount is asked for."""
@@ -47,10 +44,11 @@ class AmountStep:
         return {DraftAction.AMOUNT: self._choose}
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
-        """Return the question, with the common amounts that are allowed."""
-        placed = await self.read_placed(session)
-        choices = await price_choices(self._orders, placed, draft, (Amount("IDR", idr) for idr in COMMON))
-        return show_question(session.t, draft, self._orders.rules.min_order_idr, choices)
+        """Return the question, with the last amount to this recipient and the common ones, if they are allowed."""
+        user_orders, last = await self.read_user_orders(session), await find_last_order(session, draft)
+        amounts = ([last.amount] if last is not None else []) + [Amount("IDR", idr) for idr in COMMON]
+        choices = await estimate_choices(self._orders, user_orders, draft, dict.fromkeys(amounts))
+        return ask_amount(session.t, draft, self._orders.rules.min_order_idr, choices)
 
     async def take_typed(self, session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
         """Take the typed amount, or ask which reading of it is meant."""
@@ -77,7 +75,7 @@ class AmountStep:
         """Return the question whether the rupiah that the dollars in `text` come to are meant, or None.
 
         Raises:
-            Rejection: none of the sums is allowed.
+            Rejection: none of the amounts is allowed.
         """
         found = find_dollars(text)
         if found is None:
@@ -94,10 +92,10 @@ class AmountStep:
 
     async def _find_allowed(self, session: Session, draft: OrderDraft, amounts: tuple[Amount, ...]) -> Choices:
         """Return the allowed amounts. Raise the `Rejection` of the last one if none is allowed."""
-        placed = await self.read_placed(session)
-        choices = await price_choices(self._orders, placed, draft, amounts)
+        user_orders = await self.read_user_orders(session)
+        choices = await estimate_choices(self._orders, user_orders, draft, amounts)
         if not choices and amounts:
-            await self._orders.estimate_order(placed, draft.method, amounts[-1], draft.channel)
+            await self._orders.estimate_order(user_orders, draft.method, amounts[-1], draft.channel)
         return choices
 
     async def _choose(self, session: Session, draft: OrderDraft, argument: str) -> OrderDraft:
@@ -107,9 +105,9 @@ class AmountStep:
             raise OutOfDate
         return await self.take_amount(session, draft, Amount("SAT" if currency == "SAT" else "IDR", int(value)))
 
-    async def read_placed(self, session: Session) -> Sequence[Order]:
+    async def read_user_orders(self, session: Session) -> Sequence[Order]:
         """Return the orders that count for the limits of who pays: the user."""
-        return await get_placed(session)
+        return await get_user_orders(session)
 
     async def take_amount(self, session: Session, draft: OrderDraft, amount: Amount) -> OrderDraft:
         """Return the draft with this amount.
@@ -117,15 +115,15 @@ class AmountStep:
         Raises:
             Rejection: the amount is outside the limits. The rejection names a possible amount.
         """
-        draft, placed = replace(draft, amount=amount), await self.read_placed(session)
+        draft, user_orders = replace(draft, amount=amount), await self.read_user_orders(session)
         # Without a quote, or before the user can order again, the answer is kept: the review checks it again.
         with suppress(SettlementFailure, TooManyOrders):
-            await self._orders.estimate_order(placed, draft.method, amount)
+            await self._orders.estimate_order(user_orders, draft.method, amount)
         return replace(draft, step=missing(draft))
 
 
-async def price_choices(
-    orders: OrderService, placed: Sequence[Order], draft: OrderDraft, amounts: Iterable[Amount]
+async def estimate_choices(
+    orders: OrderService, user_orders: Sequence[Order], draft: OrderDraft, amounts: Iterable[Amount]
 ) -> Choices:
     """Return the amounts that are allowed for this draft and user, with their prices. Without a quote, it has none.
 
@@ -134,18 +132,17 @@ async def price_choices(
     wanted = tuple(amounts)
     if await orders.catalogue.quote_soon() is not None:
         with suppress(SettlementFailure):
-            return await orders.price_choices(placed, draft.method, wanted, draft.channel)
+            return await orders.estimate_choices(user_orders, draft.method, wanted, draft.channel)
     allowed = orders.rules.amounts_for(draft.method)
     return {each: None for each in wanted if each.currency == "SAT" or allowed.allow(each.value)}
 
 
-def show_question(t: Translator, draft: OrderDraft, minimum: int, choices: Choices) -> Screen:
-    """Return the question, with the price of each common amount and a button for it."""
+def ask_amount(t: Translator, draft: OrderDraft, minimum: int, choices: Choices) -> Screen:
+    """Return the question, with a button for each amount, which has its price."""
     recipient = format_recipient_line(t, draft) if draft.number else format_method(draft.method)
     asked = t(text_key(draft, "checkout.amount.ask"), recipient=recipient).strip()
     limits = t(text_key(draft, "checkout.amount.limits"), minimum=t.rupiah(minimum))
-    text = "\n\n".join(filter(None, (asked, _list_prices(t, draft, choices), limits)))
-    return Screen(text, (*_buttons(t, draft, choices), leave_row(t, draft)))
+    return _choice(t, draft, f"{asked}\n{limits}", choices)
 
 
 def show_readings(t: Translator, draft: OrderDraft, text: str, choices: Choices) -> Screen:
@@ -166,31 +163,16 @@ def show_dollars(t: Translator, draft: OrderDraft, text: str, choices: Choices, 
 
 def show_price(t: Translator, draft: OrderDraft, choices: Choices) -> Html | None:
     """Return the line with the price of an amount, for the questions before the one for the amount."""
-    return t("checkout.amount.example", price=prices) if (prices := _list_prices(t, draft, choices)) else None
+    prices = [format_choice(t, *choice, draft.channel) for choice in choices.items() if choice[1] is not None]
+    return t("checkout.amount.example", price=prices[0]) if prices else None
 
 
-def _choice(t: Translator, draft: OrderDraft, asked: Html, choices: Choices) -> Screen:
-    text = "\n\n".join(filter(None, (asked, _list_prices(t, draft, choices))))
-    return Screen(text, (*_buttons(t, draft, choices), leave_row(t, draft)))
-
-
-def _list_prices(t: Translator, draft: OrderDraft, choices: Choices) -> Html:
-    """Return a line for each amount: "Rp500,000 ≈ 31,243 sats", "25,000 sats ≈ Rp400,120"."""
-    lines = (
-        t(
-            "checkout.amount.price",
-            amount=format_amount(t, amount),
-            price=t.rupiah(worth.idr) if amount.currency == "SAT" else format_price(t, worth.sats, draft.channel),
-        )
-        for amount, worth in choices.items()
-        if worth is not None
-    )
-    return Html("\n".join(lines))
-
-
-def _buttons(t: Translator, draft: OrderDraft, choices: Choices) -> Keyboard:
+def _choice(t: Translator, draft: OrderDraft, asked: str, choices: Choices) -> Screen:
     buttons = [
-        Button(format_amount(t, a), data=draft_data(draft, DraftAction.AMOUNT, f"{a.currency}/{a.value}"))
-        for a in choices
+        Button(
+            format_choice(t, amount, estimated, draft.channel),
+            data=draft_data(draft, DraftAction.AMOUNT, f"{amount.currency}/{amount.value}"),
+        )
+        for amount, estimated in choices.items()
     ]
-    return tuple(tuple(buttons[i : i + COLUMNS]) for i in range(0, len(buttons), COLUMNS))
+    return Screen(asked, (*in_rows(buttons, 1 if any(choices.values()) else 2), leave_row(t, draft)))

@@ -1,12 +1,11 @@
-"""The bot's languages: one record each, with everything that differs by language except texts.
+"""The bot's languages: a file each, with everything that differs by language except the texts of its catalogue.
 
-A new language is a record here, a catalogue in `locales/`, and word lists in files named by its code: beside this file,
-in `bot/checkout/parser/words/` and in `bot/users/phrase_words/`.
+A new language is a file here and a catalogue in `locales/`, both named by its code.
 """
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -35,28 +34,32 @@ class Locale:
     seconds: str
     date_time: str
     one_sat: str = "sats"
-    other_codes: tuple[str, ...] = ()
-    near_codes: tuple[str, ...] = ()
+    other_codes: Sequence[str] = ()
+    near_codes: Sequence[str] = ()
 
 
-LOCALES: Final[Mapping[str, Locale]] = MappingProxyType(
-    {
-        "en": Locale("English", clock="HH:mm", seconds="HH:mm:ss", date_time="d MMM y, HH:mm", one_sat="sat"),
-        # Telegram sends the phone's language code, and old Java systems still use "in" for Indonesian.
-        "id": Locale(
-            "Bahasa Indonesia",
-            clock="HH.mm",
-            seconds="HH.mm.ss",
-            date_time="d MMM y HH.mm",
-            other_codes=("in",),
-            near_codes=("ms", "jv", "su"),  # Malay, Javanese, Sundanese
-        ),
-    }
-)
-"""Code (two letters, as in ISO 639-1) -> language, in display order."""
+@cache
+def _file(locale: str) -> Mapping[str, Any]:
+    text = (files(__package__) / f"{locale}.toml").read_bytes()
+    try:
+        return tomllib.loads(text.decode())
+    except ValueError as error:
+        raise ValueError(f"the language file {locale}.toml can't be read: {error}") from None
+
+
+_NAMES: Final = sorted(file.name for file in files(__package__).iterdir())
+_CODES: Final = [name.removesuffix(".toml") for name in _NAMES if name.endswith(".toml")]
 
 FALLBACK: Final = "en"
 """The language of users whose own language is none of the bot's."""
+
+for _code in _CODES:
+    # Most sections are read when a user needs them, which is too late to find that one is missing.
+    if _missing := _file(FALLBACK).keys() - _file(_code).keys():
+        raise ValueError(f"the language file {_code}.toml lacks: {', '.join(sorted(_missing))}")
+
+LOCALES: Final[Mapping[str, Locale]] = MappingProxyType({code: Locale(**_file(code)["locale"]) for code in _CODES})
+"""Code (two letters, as in ISO 639-1) -> language, in display order."""
 
 REGION_MARKS: Final = "-_"
 """Either of these separates a language's code from its region: `id-ID`, `en_GB`."""
@@ -93,6 +96,11 @@ def typed_lists(name: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(_file(locale)[name].split()) for locale in LOCALES)
 
 
+def read_tables(name: str) -> dict[str, Mapping[str, Any]]:
+    """Return the table `name` of each language, by its code."""
+    return {locale: _file(locale)[name] for locale in LOCALES}
+
+
 def typed_values(name: str) -> dict[str, int]:
     """Return the word table `name` of all languages together: each word with its value."""
     return {word: value for locale in LOCALES for word, value in _file(locale)[name].items()}
@@ -123,8 +131,3 @@ def typed_scales(name: str, scales: Mapping[str, int]) -> dict[str, tuple[int, .
 def any_of(words: Iterable[str]) -> str:
     """Return a regular expression for one of `words`."""
     return "|".join(map(re.escape, words))
-
-
-@cache
-def _file(locale: str) -> Mapping[str, Any]:
-    return tomllib.loads((files(__package__) / f"{locale}.toml").read_text(encoding="utf-8"))

@@ -9,10 +9,9 @@ from typing import Final
 
 from bot.core.locales import any_of, typed_words
 from bot.core.money.exact import MAX_RUPIAH, Amount
-from bot.core.money.foreign import FOREIGN_LANDS, has_foreign_sign, is_foreign, is_foreign_beside_a_sum
-from bot.core.money.tokens import tokenize
+from bot.core.money.foreign import FOREIGN_LANDS, has_foreign_sign, is_foreign, is_foreign_beside_an_amount
+from bot.core.money.tokens import SCALES, THOUSAND, tokenize
 from bot.core.money.typed import list_meanings
-from bot.core.money.vocabulary import SCALES, THOUSAND
 from bot.core.text import plain, with_plain_marks
 
 MOST_READINGS: Final = 2
@@ -39,7 +38,7 @@ _OUR_LANDS: Final = frozenset({"us", "u.s", "usa", "american", "as", "amerika"})
 
 @dataclass(frozen=True, slots=True)
 class Dollars:
-    """The dollars in a text, as they were typed, and the sums that they can be."""
+    """The dollars in a text, as they were typed, and the amounts that they can be."""
 
     text: str
     readings: tuple[Fraction, ...]
@@ -85,5 +84,5 @@ def _may_belong(word: list[str]) -> bool:
 def _is_of_others(word: str) -> bool:
     """Return whether the word is about another currency, or says that the dollars are of another country."""
     bare = word.strip(".,!?").casefold()
-    is_other = is_foreign(word) or is_foreign_beside_a_sum(word) or has_foreign_sign(word)
+    is_other = is_foreign(word) or is_foreign_beside_an_amount(word) or has_foreign_sign(word)
     return is_other or (bare in FOREIGN_LANDS and bare not in _OUR_LANDS)

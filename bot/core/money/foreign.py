@@ -1,4 +1,4 @@
-"""Currencies that we don't send: a sum next to one of them is never taken for rupiah or bitcoin.
+"""Currencies that we don't send: an amount next to one of them is never taken for rupiah or bitcoin.
 
 Some of their names and codes are also names of people, or words of other meanings ("won", "PLN"). These count only next
 to a number.
@@ -12,8 +12,7 @@ from importlib.resources import files
 from typing import Final
 
 from bot.core.locales import typed_words
-from bot.core.money.tokens import tokenize
-from bot.core.money.vocabulary import FRACTIONS, ONE_OF, SCALES, words_in
+from bot.core.money.tokens import FRACTIONS, ONE_OF, SCALES, tokenize, words_in
 
 _LISTS: Final[Mapping[str, str]] = tomllib.loads((files(__package__) / "foreign.toml").read_text(encoding="utf-8"))
 
@@ -37,7 +36,7 @@ FOREIGN: Final = frozenset(
 )
 """Words that mean another currency anywhere."""
 
-FOREIGN_BESIDE_A_SUM: Final = frozenset({*typed_words("foreign_beside_a_sum"), *_listed("before_digits")})
+FOREIGN_BESIDE_AN_AMOUNT: Final = frozenset({*typed_words("foreign_beside_an_amount"), *_listed("before_digits")})
 """Words that mean another currency only next to a number."""
 
 FOREIGN_LANDS: Final = frozenset(typed_words("foreign_lands"))
@@ -65,22 +64,22 @@ def has_foreign_sign(text: str) -> bool:
 
 def is_foreign(word: str) -> bool:
     """Return whether `word` means another currency, wherever it is."""
-    return any(part in FOREIGN for part in _fold(word).split("-")) or is_foreign_sum(word)
+    return any(part in FOREIGN for part in _fold(word).split("-")) or is_foreign_amount(word)
 
 
-def is_foreign_sum(word: str) -> bool:
+def is_foreign_amount(word: str) -> bool:
     """Return whether `word` has an amount and another currency in one piece ("sejutarand", "rbusd"), or a sign."""
     return has_foreign_sign(word) or _is_in_words(_fold(word))
 
 
-def is_foreign_beside_a_sum(word: str) -> bool:
+def is_foreign_beside_an_amount(word: str) -> bool:
     """Return whether `word` means another currency if it is next to a number."""
-    return word.strip(".") in _CODES_IN_CAPITALS or _fold(word) in FOREIGN_BESIDE_A_SUM
+    return word.strip(".") in _CODES_IN_CAPITALS or _fold(word) in FOREIGN_BESIDE_AN_AMOUNT
 
 
 def names_foreign(text: str) -> bool:
-    """Return whether a text with nothing but a sum names another currency."""
-    return any(is_foreign(token.text) or is_foreign_beside_a_sum(token.text) for token in tokenize(text))
+    """Return whether a text with nothing but an amount names another currency."""
+    return any(is_foreign(token.text) or is_foreign_beside_an_amount(token.text) for token in tokenize(text))
 
 
 def _is_in_words(word: str) -> bool:
@@ -104,5 +103,5 @@ def _after_currency(word: str) -> Iterator[bool]:
 def _before_currency(word: str) -> Iterator[str]:
     """Yield what is before a currency at the end of `word`."""
     for start in range(len(word)):
-        if word[start:] in FOREIGN or word[start:] in FOREIGN_BESIDE_A_SUM:
+        if word[start:] in FOREIGN or word[start:] in FOREIGN_BESIDE_AN_AMOUNT:
             yield word[:start]

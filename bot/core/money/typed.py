@@ -1,7 +1,7 @@
-"""Read typed sums ("150rb", "Rp 1.500.000,00", "25k sat"). It never guesses.
+"""Read typed amounts ("150rb", "Rp 1.500.000,00", "25k sat"). It never guesses.
 
-A sum is sure only if it has one of the forms of `FORMS`. All else that looks like a sum is a question: its readings are
-offered, the likeliest first.
+An amount is sure only if it has one of the forms of `FORMS`. All else that looks like an amount is a question: its
+readings are offered, the likeliest first.
 """
 
 import re
@@ -16,16 +16,16 @@ from typing import Final
 from bot.core.errors import Rejection
 from bot.core.money.exact import MAX_RUPIAH, MAX_SATS, SATS_PER_BITCOIN, Amount, Currency
 from bot.core.money.foreign import names_foreign
-from bot.core.money.tokens import LONGEST, Token, tokenize
-from bot.core.money.vocabulary import (
+from bot.core.money.tokens import (
     ADDITIVE,
     AMOUNT_LABELS,
-    BESIDE_A_SUM,
+    BESIDE_AN_AMOUNT,
     CURRENCIES,
     DECIMAL_WORDS,
     DIGITS,
     FRACTIONS,
     HUNDREDS,
+    LONGEST,
     MILLION,
     ONE_OF,
     PARTS,
@@ -36,6 +36,8 @@ from bot.core.money.vocabulary import (
     THOUSAND,
     TIMES,
     UNDER_HUNDRED,
+    Token,
+    tokenize,
 )
 from bot.core.text import BULLET
 
@@ -47,7 +49,7 @@ LARGEST_SHORTHAND: Final = 100 * MILLION
 
 MOST_READINGS: Final = 4
 LONGEST_PHRASE: Final = 10
-"""Maximum of tokens in one sum. "dua juta tujuh ratus lima puluh ribu rupiah" has eight."""
+"""Maximum of tokens in one amount. "dua juta tujuh ratus lima puluh ribu rupiah" has eight."""
 
 
 class AmountRejected(Rejection):
@@ -76,7 +78,7 @@ class Ambiguous:
 
 
 Reading = Amount | Ambiguous | AmountRejected
-"""What a text means if it is read as a sum."""
+"""What a text means if it is read as an amount."""
 
 Values = list[Fraction]
 """What a phrase can come to, the likeliest first. A sure form has one value."""
@@ -94,8 +96,8 @@ _KINDS: Final = {
     **dict.fromkeys(ADDITIVE, "+"),
     **dict.fromkeys(("a", "se"), "a"),
 }
-_ABOUT_A_SUM: Final = tuple(word for word in (*FRACTIONS, *PARTS, *ONE_OF) if len(word) > 3)  # noqa: PLR2004  no initial
-"""A word that begins with one of these is about a sum: "setengahnya", "sejutaan". No form has it: its kind is `y`."""
+_ABOUT_AN_AMOUNT: Final = tuple(word for word in (*FRACTIONS, *PARTS, *ONE_OF) if len(word) > 3)  # noqa: PLR2004  no initial
+"""A word that begins with one of these is about an amount: "setengahnya", "sejutaan". Its kind, `y`, has no form."""
 
 _NUMBERS: Final = (
     ("n", re.compile(r"0|[1-9]\d{0,2}")),
@@ -112,7 +114,7 @@ group, `g` groups, `f` a decimal, `q` odd marks. A number of none of these kinds
 
 
 def kind_of(token: Token) -> str:
-    """Return the letter of a token's kind, or "." for a word that no sum has."""
+    """Return the letter of a token's kind, or "." for a word that no amount has."""
     return _kind(token.folded)
 
 
@@ -124,7 +126,7 @@ def _kind(text: str) -> str:
         found = next((kind for kind, form in _NUMBERS if form.fullmatch(text)), None)
         if found is not None:
             return found
-    if text.startswith(_ABOUT_A_SUM):
+    if text.startswith(_ABOUT_AN_AMOUNT):
         return _KINDS.get(text, "y")
     value = _fraction(text)
     if value is not None:  # "1/2" can also be 12 with a mark in it
@@ -372,12 +374,12 @@ def _groups_with_unit(tokens: Sequence[Token]) -> Values:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to write a sum.
+    """One way to write an amount.
 
     - `shape`: a regular expression for the kinds of its tokens, without currencies (`kind_of`).
     - `read`: returns the values, the likeliest first.
     - `examples`: texts, each with what it comes to in rupiah or sats, or first of all.
-    - `currencies`: those that it can have. Without a named one, a sum is in rupiah.
+    - `currencies`: those that it can have. Without a named one, an amount is in rupiah.
     """
 
     name: str
@@ -471,7 +473,7 @@ ASKED: Final = (
 
 
 def read_phrase(tokens: Sequence[Token]) -> Reading | None:
-    """Return what `tokens`, with only spaces between them, come to if all of them are one sum. Otherwise None.
+    """Return what `tokens`, with only spaces between them, come to if all of them are one amount. Otherwise None.
 
     It is sure only in one of `FORMS`.
     """
@@ -494,7 +496,7 @@ def read_phrase(tokens: Sequence[Token]) -> Reading | None:
 
 
 def _read_marked(tokens: Sequence[Token], at: int, currency: str) -> Reading | None:
-    """Read a sum whose first number has a mark before it: ".5jt" is half a million, unless the mark is a mistake.
+    """Read an amount whose first number has a mark before it: ".5jt" is half a million, unless the mark is a mistake.
 
     A bullet, or the dot of "Rp.", isn't a mark of the number if the fraction is less than anybody sends ("Rp.500rb").
     """
@@ -514,27 +516,27 @@ def _read_marked(tokens: Sequence[Token], at: int, currency: str) -> Reading | N
 def _choose(values: Values, currency: str, *, is_sure: bool) -> Reading:
     """Return the one sure amount, or the readings that make sense, or the reason why none does."""
     unit: Currency = "IDR" if currency == "IDR" else "SAT"
-    sums = list(dict.fromkeys(value * factor for value in values for factor in _UNITS[currency]))
+    totals = list(dict.fromkeys(value * factor for value in values for factor in _UNITS[currency]))
     most = MAX_RUPIAH if unit == "IDR" else MAX_SATS
-    possible = [int(each) for each in sums if each.denominator == 1 and 0 < each <= most]
+    possible = [int(each) for each in totals if each.denominator == 1 and 0 < each <= most]
     if not possible:
-        return _reason(sums, unit)
+        return _reason(totals, unit)
     sensible = [each for each in possible if each >= SMALLEST_AMOUNT] or possible
     amounts = tuple(Amount(unit, each) for each in sensible[:MOST_READINGS])
     return amounts[0] if is_sure and len(amounts) == 1 else Ambiguous(amounts)
 
 
 _CORE: Final = re.compile(r"[rsb]?([^rsb.]+)[rsb]?")
-"""The kinds of a sum between its currencies."""
+"""The kinds of an amount between its currencies."""
 
 _UNITS: Final = {"IDR": (1,), "SAT": (1,), "BTC": (SATS_PER_BITCOIN,), "\u20bf": (1, SATS_PER_BITCOIN)}
 """Whole units in one of each. A whole number of ₿ means bitcoins to some and sats to others (BIP 177)."""
 
 
-def _reason(sums: Sequence[Fraction], unit: Currency) -> AmountRejected:
-    if all(each <= 0 for each in sums):
+def _reason(totals: Sequence[Fraction], unit: Currency) -> AmountRejected:
+    if all(each <= 0 for each in totals):
         return AmountRejected("core.amount.not_positive")
-    if all(each.denominator > 1 for each in sums):
+    if all(each.denominator > 1 for each in totals):
         return AmountRejected("core.amount.fraction" if unit == "IDR" else "core.amount.fraction_sats")
     if unit == "IDR":
         return AmountRejected("core.amount.too_large", maximum=int(MAX_RUPIAH))
@@ -542,7 +544,7 @@ def _reason(sums: Sequence[Fraction], unit: Currency) -> AmountRejected:
 
 
 def list_amounts(value: Reading | None) -> tuple[Amount, ...]:
-    """Return the sums that `value` may be."""
+    """Return the amounts that `value` may be."""
     if isinstance(value, Amount):
         return (value,)
     return value.readings if isinstance(value, Ambiguous) else ()
@@ -555,12 +557,12 @@ def ambiguous(amounts: Iterable[Amount]) -> Ambiguous | None:
 
 
 def is_additive(token: Token) -> bool:
-    """Return whether the token, or what is before it, adds what follows to the sum before: "200rb + 200rb"."""
+    """Return whether the token, or what is before it, adds what follows to the amount before: "200rb + 200rb"."""
     return kind_of(token) == "+" or not ADDITIVE.isdisjoint(token.gap) or token.text.startswith("+")
 
 
 def combine(found: Sequence[Reading], *, is_added: bool) -> Reading | None:
-    """Return the sum that all of `found` are, or the question which is meant. Equal sums are one if none is added."""
+    """Return the amount that all of `found` are, or the question which is meant. Equal ones are one, unless added."""
     if not found:
         return None
     rejected = next((each for each in found if isinstance(each, AmountRejected)), None)
@@ -576,7 +578,7 @@ def combine(found: Sequence[Reading], *, is_added: bool) -> Reading | None:
 
 
 def guess(tokens: Sequence[Token]) -> Ambiguous | None:
-    """Return the question about tokens that have none of the forms: the sums within them, and their total."""
+    """Return the question about tokens that have none of the forms: the amounts within them, and their total."""
     without_doubles = [
         token for place, token in enumerate(tokens) if not place or token.folded != tokens[place - 1].folded
     ]
@@ -592,16 +594,16 @@ def guess(tokens: Sequence[Token]) -> Ambiguous | None:
 
 
 def _cover(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return the phrases that are sums and leave the fewest tokens, the fewest of them unsure, the longest first."""
+    """Return the phrases that are amounts and leave the fewest tokens, the fewest of them unsure, the longest first."""
     best: list[tuple[tuple[int, int, int], list[tuple[int, int]]]] = [((0, 0, 0), [])]
     for stop in range(1, len(tokens) + 1):
-        (left, unsure, count), phrases = best[-1]
-        options = [((left + 1, unsure, count), phrases)]
+        (skipped, unsure, count), phrases = best[-1]
+        options = [((skipped + 1, unsure, count), phrases)]
         for start in range(max(0, stop - LONGEST_PHRASE), stop):
             value = read_phrase(tokens[start:stop])
             if list_amounts(value):
-                (left, unsure, count), phrases = best[start]
-                options.append(((left, unsure + isinstance(value, Ambiguous), count + 1), [*phrases, (start, stop)]))
+                (skipped, unsure, count), phrases = best[start]
+                options.append(((skipped, unsure + isinstance(value, Ambiguous), count + 1), [*phrases, (start, stop)]))
         best.append(min(options, key=lambda option: option[0]))
     return best[-1][1]
 
@@ -632,7 +634,7 @@ _FREE_MINUS: Final = re.compile(r"[\s(\[:=]-$")
 def parse_amount(text: str) -> Amount | Ambiguous:
     """Read the exact amount that `text` names ("150rb", "Rp 1.500.000,00", "25k sat", "0,0005 btc"), or its readings.
 
-    The currency is rupiah if none is named. A sum that is written twice ("setengah juta = 500rb") is one sum.
+    The currency is rupiah if none is named. An amount that is written twice ("setengah juta = 500rb") is one amount.
 
     Raises:
         AmountUnreadable: the text isn't an amount.
@@ -654,10 +656,10 @@ _MOST_TOKENS: Final = 2 * LONGEST_PHRASE
 
 
 def _without_polite(tokens: Sequence[Token]) -> Sequence[Token]:
-    """Return the tokens without the words that introduce a sum, or are only polite."""
-    left = [token.folded in AMOUNT_LABELS or token.folded in BESIDE_A_SUM for token in tokens]
-    start = len(list(takewhile(bool, left)))
-    stop = len(tokens) - len(list(takewhile(bool, reversed(left))))
+    """Return the tokens without the words that introduce an amount, or are only polite."""
+    may_go = [token.folded in AMOUNT_LABELS or token.folded in BESIDE_AN_AMOUNT for token in tokens]
+    start = len(list(takewhile(bool, may_go)))
+    stop = len(tokens) - len(list(takewhile(bool, reversed(may_go))))
     return tokens[start:stop]
 
 
@@ -678,4 +680,4 @@ def _read_all(tokens: Sequence[Token]) -> Reading | None:
 
 
 _ODD_GAP: Final = re.compile(r"[~\u00b1\u2248\u2243<>\u2264\u2265@%#/]|(?:^|\s)(?:\+-|-\+)")
-"""Signs for "about", a limit, a share or a rate: the text is more than a sum."""
+"""Signs for "about", a limit, a share or a rate: the text is more than an amount."""

@@ -1,22 +1,27 @@
-"""Column types that mean the same on SQLite and PostgreSQL, and marks on columns with personal data.
+"""What tables are made of: column types for SQLite and PostgreSQL alike, and marks on columns with personal data.
 
-A column says in its `info` whether it is personal, encrypted, or the id of a user. Encryption, key rotation, and the
-tests of deletion, export and retention go by that:
+A column says in its `info` whether it is personal, encrypted, or the id of a user. Encryption, key rotation, deletion,
+export and retention (`infra/db/user_rows.py`) go by that:
 
-- `USER` and `STAFF`: the column holds the id of a user or of their chat, or the id of an agent, an operator or their
-  chat.
+- `OWNER`: the column holds the id of the user whose row it is. The row is exported and deleted with the user. Rows
+  whose foreign key leads to such a row are the user's, too.
+- `USER` and `STAFF`: the column holds another id of a user or of their chat, or the id of an agent, an operator or
+  their chat.
 - `TRANSIENT`: the column holds the id of a chat only while work is done there. The row goes within seconds.
 - `PERSONAL`: the column holds data about a user or their recipient. It is deleted or emptied with the user.
 - `SEALED`: the column is personal, and encrypted. The text is bound to table, column and row.
 - `digest(…)`: the column holds a sealed hash of other columns, so that a change of them is noticed.
-- `not_exported(why)`: why a personal column, or a whole table, isn't in the file that users export.
+- `JSON_TEXT`: the text of the column is JSON. The exported file has its value.
+- `INTERNAL` and `not_exported(why)`: why a column, or a whole table, isn't in the file that users export.
+- `stays(why)`: why the rows of a table stay when their user is deleted. They lose what is personal and the user's ids.
+- `pruned(…)`: after how long the rows of the column's table are deleted.
 - `not_pruned(why)`: why a personal column, or a whole table, isn't deleted after a time.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
@@ -28,6 +33,7 @@ from sqlalchemy import (
     Dialect,
     Index,
     Integer,
+    MetaData,
     Table,
     Text,
     literal_column,
@@ -44,13 +50,43 @@ BigId = BigInteger().with_variant(Integer(), "sqlite")
 
 POSTGRESQL = "postgresql"
 
+IS_COMPLETE: Final = "is_complete"
+"""Set in the metadata's `info` once every feature's tables are in it (`bot/tables.py`)."""
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+"""The metadata of all tables, with the names of their indexes and constraints."""
+
+
+def list_tables() -> list[Table]:
+    """Return every table, each after those that it refers to.
+
+    Raises:
+        RuntimeError: some tables haven't been imported, so the result would be incomplete.
+    """
+    if not metadata.info.get(IS_COMPLETE):
+        raise RuntimeError("bot.tables must be imported before going through all tables")
+    return metadata.sorted_tables
+
+
 Info = dict[Any, Any]
 
 USER: Final[Info] = {"names": "user"}
+OWNER: Final[Info] = {**USER, "owner": True}
 STAFF: Final[Info] = {"names": "staff"}
 TRANSIENT: Final[Info] = {"names": "chat at work"}
 PERSONAL: Final[Info] = {"personal": True}
 SEALED: Final[Info] = {"personal": True, "sealed": True}
+JSON_TEXT: Final[Info] = {"json": True}
+
+Condition = Callable[[Table], ColumnElement[bool]]
+"""A condition of the rows of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +111,46 @@ def not_exported(why: str) -> Info:
     return {"not_exported": why}
 
 
+INTERNAL: Final[Info] = not_exported("how the bot works, and no fact about the user")
+
+
+def stays(why: str, *, where: Condition | None = None) -> Info:
+    """Return the info of a table whose rows stay without their user. Those that don't meet the condition stay whole."""
+    return {"stays": why, "stays_where": where}
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """After how long the rows of a table are deleted, counted from a time.
+
+    Attributes:
+        after: the maximum. The retention period can be shorter. None means the retention period alone.
+        parent: the column of the row that the foreign key leads to, if that has the time. Empty if the column has it.
+        where: the rows that are deleted.
+    """
+
+    after: timedelta | None
+    parent: str
+    where: Condition | None
+
+
+def pruned(after: timedelta | None = None, *, parent: str = "", where: Condition | None = None) -> Info:
+    """Return the info of the column from whose time the rows of its table are kept, or leads to the row with it."""
+    return {"pruned": Pruned(after, parent, where)}
+
+
 def not_pruned(why: str) -> Info:
     """Return the info of a column or a table that isn't deleted after a time."""
     return {"not_pruned": why}
 
 
 def blank_personal_columns(table: Table) -> dict[str, object]:
-    """Return the values that empty the personal columns of a row of `table`. The ids of users stay."""
-    return {column.key: null() if column.nullable else "" for column in table.columns if column.info.get("personal")}
+    """Return the values that empty the personal columns of a row of `table`. The ids of users stay.
+
+    The version increases, so that a process that read the row before can't write them back.
+    """
+    blank = {column.key: null() if column.nullable else "" for column in table.columns if column.info.get("personal")}
+    return blank | ({"version": table.c.version + 1} if blank and "version" in table.c else {})
 
 
 def is_sealed(column: Column[Any]) -> bool:

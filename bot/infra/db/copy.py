@@ -26,11 +26,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-from bot.infra.db.columns import MALFORMED, POSTGRESQL, Instant
-from bot.infra.db.connection import Connection
+from bot.infra.db.columns import MALFORMED, POSTGRESQL, Instant, list_tables
 from bot.infra.db.errors import StoreDown, StoreError
-from bot.infra.db.lease_tables import chat_leases, leader_lease
-from bot.infra.db.metadata import IS_COMPLETE, metadata
+from bot.infra.db.tables import chat_leases
+from bot.infra.db.transaction import Connection
 
 AT_ONCE: Final = 1000
 """Rows that are read, written and compared at once."""
@@ -67,7 +66,7 @@ async def lock_tables(connection: Connection, *, against_reading: bool) -> None:
     # A bot's transaction ends after a few seconds without a statement. This one waits for the other database.
     await connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
     mode = "ACCESS EXCLUSIVE" if against_reading else "EXCLUSIVE"
-    names = ", ".join(table.name for table in _list_tables())
+    names = ", ".join(table.name for table in list_tables())
     await connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"))
     await connection.execute(text(f"LOCK TABLE {names} IN {mode} MODE"))
 
@@ -80,10 +79,9 @@ async def check_unused(connection: Connection) -> None:
     """
     if connection.dialect.name != POSTGRESQL:
         return
-    for table in (leader_lease, chat_leases):
-        kept = select(table.c.epoch).where(table.c.expires_at > func.now()).limit(1)
-        if await connection.scalar(kept) is not None:
-            raise InUse("a bot works on it")
+    kept = select(chat_leases.c.epoch).where(chat_leases.c.expires_at > func.now()).limit(1)
+    if await connection.scalar(kept) is not None:
+        raise InUse("a bot works on it")
 
 
 async def check_empty(connection: Connection, filled: Collection[str]) -> None:
@@ -92,7 +90,7 @@ async def check_empty(connection: Connection, filled: Collection[str]) -> None:
     Raises:
         NotEmpty: a table has a row.
     """
-    found = [table.name for table in _list_tables() if table.name not in filled and await _has_rows(connection, table)]
+    found = [table.name for table in list_tables() if table.name not in filled and await _has_rows(connection, table)]
     if found:
         raise NotEmpty(f"it isn't empty ({', '.join(found)})")
 
@@ -111,7 +109,7 @@ async def copy_rows(
     Raises:
         StoreDown: a value can't be read or written, or a copy differs. Roll back both transactions.
     """
-    tables = [table for table in _list_tables() if table.name not in left_out]
+    tables = [table for table in list_tables() if table.name not in left_out]
     for table in reversed(tables):
         await target.execute(table.delete())
     for table in tables:
@@ -124,13 +122,6 @@ async def copy_rows(
         if await target.scalar(select(func.count()).select_from(table)) != copied:
             raise StoreDown(f"{table.name} has another number of rows than its copy")
         yield CopiedTable(table.name, copied)
-
-
-def _list_tables() -> list[Table]:
-    """Return every table, each after those that it refers to."""
-    if not metadata.info.get(IS_COMPLETE):
-        raise RuntimeError("import bot.tables first: not all tables are known")
-    return metadata.sorted_tables
 
 
 async def _read(connection: Connection, table: Table) -> AsyncIterator[list[Row]]:

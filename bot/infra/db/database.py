@@ -1,36 +1,40 @@
 """Transactions over one database, SQLite or PostgreSQL."""
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
+import structlog
 from prometheus_client import Counter, Gauge, Histogram
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from sqlalchemy.pool import QueuePool
 
-from bot.infra.db import file_lock, keys, migrate, sqlite
+from bot.infra.db import keys, migrate, sqlite, sqlite_files
 from bot.infra.db.address import parse_database_url
-from bot.infra.db.connection import Connection
 from bot.infra.db.engine import create_keeper, create_reader, create_writer
-from bot.infra.db.erasure import empty_write_ahead_log
 from bot.infra.db.errors import (
     SchemaMismatch,
     StoreDown,
+    UnknownValue,
     UnusableUrl,
     is_about_parameters,
     translate_connection_error,
     translate_error,
 )
-from bot.infra.db.fence import FENCE
-from bot.infra.db.processes import TOUCH, ProcessRepository
-from bot.infra.db.server_check import FORBIDDEN, check_server, check_sessions
-from bot.infra.db.transaction import Transaction
-from bot.infra.db.vault import Vault
+from bot.infra.db.fence import FENCE, SAVES_ANSWER
+from bot.infra.db.postgresql import FORBIDDEN, check_server, check_sessions
+from bot.infra.db.processes import TOUCH, ProcessRecord
+from bot.infra.db.sqlite_files import empty_write_ahead_log
+from bot.infra.db.transaction import Connection, Transaction
+from bot.infra.db.vault import UnknownKey, Vault
 
 if TYPE_CHECKING:
     from bot.infra.db.wakeups import SharedWakeups
+
+log = structlog.get_logger(__name__)
 
 TRANSACTION_SECONDS: Final = Histogram(
     "kirim_database_transaction_seconds",
@@ -64,8 +68,11 @@ class Database:
         self._owner = owner
         self._writer = create_writer(self._address, owner)
         self._reader = create_reader(self._address, self._writer)
-        self._lock: file_lock.FileLock | None = None
+        self._lock: sqlite_files.FileLock | None = None
         self._keeper = create_keeper(self._address, self._writer, owner)
+        self._record = ProcessRecord(self._keeping, owner)
+        self._unknown_key: UnknownKey | None = None
+        self._met_unknown_key = asyncio.Event()
         path = self._address.path
         self._sqlite_writer = None if path is None else sqlite.Writer(self._writer)
         self._sqlite_readers = None if path is None else sqlite.Readers(path)
@@ -80,13 +87,18 @@ class Database:
         """Open a transaction. Commit it at the end of the block, or roll back after an exception or a cancellation.
 
         Raises:
-            LeaseLost: this process no longer holds the lease of the current work. Nothing was saved.
+            LeaseLost: this process no longer holds the lease of the current work, or has to end. Nothing was saved.
         """
+        saves_late_answer = SAVES_ANSWER.get() and self._record.has_ended
+        if not saves_late_answer:
+            await self._record.renew()
         on_rollback: list[Callable[[], None]] = []
         try:
-            with WRITE_SECONDS.time(), ERRORS.count_exceptions(StoreDown):
+            with WRITE_SECONDS.time(), ERRORS.count_exceptions(StoreDown), self._noticing_unknown_key():
                 async with self._writing() as connection:
                     tx = Transaction(connection, self._vault, on_rollback=on_rollback)
+                    if saves_late_answer:
+                        await self._record.compare_for_answer(tx)
                     yield tx
                     if tx.chats and self.before_commit is not None:
                         await self.before_commit(tx, tx.chats)
@@ -99,6 +111,15 @@ class Database:
             raise
         for call in tx.on_commit:
             call()
+
+    @contextmanager
+    def _noticing_unknown_key(self) -> Iterator[None]:
+        try:
+            yield
+        except UnknownKey as error:
+            self._unknown_key = error
+            self._met_unknown_key.set()
+            raise
 
     @asynccontextmanager
     async def _writing(self) -> AsyncIterator[Connection]:
@@ -122,18 +143,21 @@ class Database:
 
     @asynccontextmanager
     async def keeping(self) -> AsyncIterator[Transaction]:
-        """Open a transaction for leases. On PostgreSQL it has its own connection, so it never waits for other work."""
-        if self.is_sqlite:
-            async with self._writing() as connection:
-                yield Transaction(connection, self._vault)
-        else:
-            async with _connected(self._keeper) as connection, connection.begin():
-                yield Transaction(connection, self._vault)
+        """Open a transaction for leases on PostgreSQL, on a connection of its own. It never waits for other work."""
+        await self._record.renew()
+        async with self._keeping() as tx:
+            yield tx
+
+    @asynccontextmanager
+    async def _keeping(self) -> AsyncIterator[Transaction]:
+        async with _connected(self._keeper) as connection, connection.begin():
+            yield Transaction(connection, self._vault)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Transaction]:
         """Open a transaction that only reads. It sees one state of the database and takes no write lock."""
-        with READ_SECONDS.time(), ERRORS.count_exceptions(StoreDown):
+        await self._record.renew()
+        with READ_SECONDS.time(), ERRORS.count_exceptions(StoreDown), self._noticing_unknown_key():
             async with self._reading() as connection:
                 yield Transaction(connection, self._vault)
 
@@ -148,24 +172,27 @@ class Database:
             return found == migrate.get_expected_revision()
 
     def unreadable_rows(self) -> frozenset[str]:
-        """Return the rows that were skipped since this process began because nobody can read them, as "table key"."""
+        """Return the rows that were skipped since this process began because they can't be read, as "table key"."""
         return frozenset(self._vault.unreadable)
-
-    def left_rows(self) -> frozenset[str]:
-        """Return the rows that this process can't read, and that still wait for others that can, as "table key"."""
-        return self._vault.left.find(waiting=True)
-
-    def record_left(self, table: str, key: object) -> None:
-        """Record that this process has met a row whose meaning it doesn't know, and that others may."""
-        self._vault.left.record(f"{table} {key}")
 
     def unreadable_keys(self, table: str) -> frozenset[str]:
         """Return the keys of the unreadable rows of one table. Workers skip them, and the monitor raises an alarm."""
         return _keys_of(table, self._vault.unreadable)
 
-    def left_keys(self, table: str) -> frozenset[str]:
-        """Return the keys of the rows of one table that this process has met lately, and that others may read."""
-        return _keys_of(table, self._vault.left.find())
+    def damaged_keys(self, table: str) -> frozenset[str]:
+        """Return the keys of those unreadable rows that no version can read. They can be given up."""
+        return _keys_of(table, (row for row, error in self._vault.unreadable.items() if not error.is_unknown))
+
+    def list_unknown(self, table: str) -> list[int]:
+        """Return the keys of those unreadable rows that another version has written. They are never changed."""
+        return sorted(int(key) for key in self.unreadable_keys(table) - self.damaged_keys(table))
+
+    def record_unknown(self, table: str, key: object) -> None:
+        """Record that a row has a kind that this version doesn't know. It stays as it is until an operator decides."""
+        name = f"{table} {key}"
+        if name not in self._vault.unreadable:
+            self._vault.unreadable[name] = UnknownValue("its kind is unknown")
+            log.error("row_unknown", row=name, command=f"kirim set-aside {name}")
 
     async def can_write(self, *, in_new_session: bool = False) -> bool:
         """Return whether PostgreSQL takes a write of this process, in one of its sessions or in a new one."""
@@ -208,8 +235,11 @@ class Database:
         """Return whether this program can work on the tables."""
         return await migrate.read_revision_at(self._address) == migrate.get_expected_revision()
 
-    async def check_before_start(self) -> None:
-        """Check, without writing, that this process can work on the database. It can upgrade tables that are older.
+    async def join(self) -> str:
+        """Begin to work on the database, whose lock this process holds on SQLite. Return why it has to wait, or "".
+
+        It has to wait on PostgreSQL, while a process of another version or with other keys works. Tables that this
+        program can upgrade are older until `upgrade` is called.
 
         Raises:
             SchemaMismatch: this program can't upgrade the tables.
@@ -217,48 +247,64 @@ class Database:
         """
         found = await migrate.read_revision_at(self._address)
         migrate.check_upgradable(found)
-        if found == migrate.get_expected_revision():
-            await self.check_keys()
+        if found is None:
+            await self.upgrade()
+        if not self.is_sqlite:
+            return await self._record.join()
+        await self.register_first_key()
+        return ""
 
-    async def check_keys(self) -> None:
-        """Check that the program has every key that the database needs, and that living processes know its first key.
+    async def hold(self) -> NoReturn:
+        """Keep the record of this process, or watch its lock on SQLite, until the process has to end.
 
         Raises:
-            MissingKey: a key is missing, or another process doesn't know the first key.
+            Replaced: others work on the database.
+            UnknownKey: this process has met a row whose key it doesn't have. That key counts as needed from now on.
+            StoreDown: the file of the lock was deleted.
+        """
+        holding = asyncio.create_task(self._lock.watch() if self._lock else self._record.run())
+        meeting = asyncio.create_task(self._met_unknown_key.wait())
+        try:
+            await asyncio.wait({holding, meeting}, return_when=asyncio.FIRST_COMPLETED)
+            if self._unknown_key is not None:
+                async with self.transaction() as tx:
+                    await keys.record_needed(tx.connection, self._unknown_key.name)
+                raise self._unknown_key
+            await holding
+            raise AssertionError  # it waits for ever
+        finally:
+            holding.cancel()
+            meeting.cancel()
+
+    async def leave(self) -> None:
+        """Delete the record of this process, which ends, so that a process that waits begins at once."""
+        if not self.is_sqlite:
+            await self._record.leave()
+
+    async def check_keys(self) -> None:
+        """Check that the program has every key that the database needs.
+
+        Raises:
+            MissingKey: a key is missing.
         """
         async with self.reading() as tx:
             await keys.check_keys(tx.connection, self._vault)
-            if not self.is_sqlite:
-                keys.check_others(self._vault, await ProcessRepository(tx, self._owner).find_others())
 
     async def register_first_key(self) -> None:
-        """Record that the database needs the first key. Call it when this process begins to act as the bot.
-
-        On PostgreSQL the process is recorded, too, if it has an id.
+        """Record that the database needs the first key.
 
         Raises:
-            MissingKey: the database needs a key that the program doesn't have, or another process doesn't know the
-                first key.
+            MissingKey: the database needs a key that the program doesn't have.
         """
         async with self._writing() as connection:
-            if not self.is_sqlite:
-                await self._register_process(Transaction(connection, self._vault))
             await keys.register_first_key(connection, self._vault)
-
-    async def _register_process(self, tx: Transaction) -> None:
-        known = ProcessRepository(tx, self._owner)
-        await known.lock()
-        await known.delete_expired()
-        keys.check_others(self._vault, await known.find_others())
-        if self._owner:
-            await known.keep()
 
     async def is_sealed_otherwise(self) -> bool:
         """Return whether a living process seals with another key than this program's first one."""
         if self.is_sqlite:
             return False
         async with self.reading() as tx:
-            others = await ProcessRepository(tx, self._owner).find_others()
+            others = await self._record.find_others(tx)
         return any(names[0] != self._vault.first_key_name for names in others)
 
     async def is_first_key_registered(self) -> bool:
@@ -301,22 +347,13 @@ class Database:
     async def exclude_others(self, waiting: Callable[[], None] | None = None) -> AsyncIterator[None]:
         """Lock a SQLite database for this process. Wait while another has it. On PostgreSQL several may work.
 
-        `waiting` is called once if another process has it now.
+        `waiting` is called each time that another process has it.
         """
         if self._address.path is None:
             yield
             return
-        async with file_lock.hold(self._address.path, waiting) as self._lock:
+        async with sqlite_files.hold(self._address.path, waiting) as self._lock:
             yield
-
-    async def watch_lock(self) -> None:
-        """Wait until a SQLite database is no longer locked for this process.
-
-        Raises:
-            StoreDown: it is no longer.
-        """
-        if self._lock is not None:
-            await self._lock.watch()
 
     async def check_server(self) -> None:
         """Check that PostgreSQL is one that several processes can work on.

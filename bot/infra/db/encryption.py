@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 import structlog
 from sqlalchemy import Column, Table
 
-from bot.infra.db.columns import MALFORMED, Digest, is_sealed
-from bot.infra.db.errors import RowForOthers, RowUnreadable
-from bot.infra.db.metadata import IS_COMPLETE, metadata
+from bot.infra.db.columns import MALFORMED, Digest, is_sealed, list_tables
+from bot.infra.db.errors import RowUnreadable, UnknownValue
 from bot.infra.db.vault import Vault
 
 log = structlog.get_logger(__name__)
@@ -50,14 +49,8 @@ def get_sealed_columns(table: Table) -> SealedColumns:
 
 
 def list_sealed_tables() -> tuple[Table, ...]:
-    """Return every table with sealed columns, sorted by name.
-
-    Raises:
-        RuntimeError: some tables haven't been imported, so the result would be incomplete.
-    """
-    if not metadata.info.get(IS_COMPLETE):
-        raise RuntimeError("bot.tables must be imported before going through all tables")
-    return tuple(table for _, table in sorted(metadata.tables.items()) if get_sealed_columns(table).columns)
+    """Return every table with sealed columns. Raises as `list_tables` does."""
+    return tuple(table for table in list_tables() if get_sealed_columns(table).columns)
 
 
 def get_place(table: str, column: str, key: object) -> str:
@@ -106,9 +99,10 @@ def read_row(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read
     """Return what `convert` makes of a row, whose sealed columns are opened in place if `is_opened`.
 
     Raises:
-        RowForOthers: this process doesn't have its key, or doesn't know a value. The row is recorded in `Vault.left`.
-        RowUnreadable: a column doesn't open, the digest doesn't match, or a value is malformed. The row is recorded in
-            `Vault.unreadable`. The monitor reads both.
+        UnknownKey: a column is sealed with a key that this process doesn't have. The process must end.
+        UnknownValue: the row holds a value that this version doesn't know.
+        RowUnreadable: a column doesn't open, the digest doesn't match, or a value is malformed. This row, and one with
+            an unknown value, is recorded in `Vault.unreadable`, which the monitor reads.
     """
     try:
         _check_well_formed(row)
@@ -138,16 +132,13 @@ def _convert(row: Row, convert: Callable[[Row], Read]) -> Read:
         return convert({**row})  # a copy: a failure is recorded with the row's key
     except (ValueError, TypeError, KeyError):
         # `from None`: the cause can quote the value.
-        raise RowForOthers("a row holds a value that the program doesn't know") from None
+        raise UnknownValue("a row holds a value that the program doesn't know") from None
 
 
 def _record_unreadable(vault: Vault, table: Table, row: Row, error: RowUnreadable) -> None:
     error.table, name = table.name, f"{table.name} {_format_key(table, row)}"
-    if error.is_for_others:
-        if vault.left.record(name):
-            log.warning("row_left_to_others", row=name, error=str(error))
-    elif name not in vault.unreadable:
-        vault.unreadable.add(name)
+    if name not in vault.unreadable:
+        vault.unreadable[name] = error
         log.error("row_unreadable", row=name, error=str(error))
 
 

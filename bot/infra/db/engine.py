@@ -15,11 +15,18 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from bot.infra.db.address import Address
-from bot.infra.db.sqlite import BUSY_TIMEOUT_SECONDS, DriverConnection
-from bot.infra.db.statements import POSTGRESQL_OPTIONS, SQLITE_OPTIONS
+from bot.infra.db.sqlite import (
+    BUSY_TIMEOUT_SECONDS,
+    BY_NAMES,
+    MAX_STATEMENTS,
+    SQLITE_OPTIONS,
+    DriverConnection,
+    StatementCache,
+)
 
 log = structlog.get_logger(__name__)
 
+POSTGRESQL_STATEMENTS: Final = StatementCache(MAX_STATEMENTS)
 POSTGRESQL_CONNECTIONS = 8
 CONNECT_SECONDS = 5.0
 COMMAND_SECONDS = 30.0
@@ -74,7 +81,7 @@ def create_reader(address: Address, writing: AsyncEngine) -> AsyncEngine:
 
 
 def create_keeper(address: Address, writing: AsyncEngine, owner: str = "") -> AsyncEngine:
-    """Return the engine that keeps leases. On PostgreSQL it has one connection. On SQLite it is the writer."""
+    """Return the engine that keeps leases on PostgreSQL, with one connection. On SQLite it is the writer."""
     if address.is_sqlite:
         return writing
     return _create_postgresql(address, owner, connections=1, command_seconds=KEEP_SECONDS)
@@ -93,7 +100,7 @@ def _create_postgresql(
         URL.create("postgresql+asyncpg"),
         # Set here, because the defaults of the server or the role can differ. A writer must see the latest commits.
         isolation_level="READ COMMITTED",
-        execution_options=POSTGRESQL_OPTIONS,
+        execution_options={"compiled_cache": POSTGRESQL_STATEMENTS, **BY_NAMES},
         hide_parameters=True,  # an exception must not quote a user's account
         pool_size=connections,
         max_overflow=0,

@@ -9,9 +9,9 @@
     └── StoreDown        the database rejected or lost a statement, and the transaction was rolled back
         ├── RuleBroken   the statement would have broken a rule of the tables
         └── RowUnreadable        a row can't be read
-            └── RowForOthers     this process can't read it, but another one can, or a later version
+            └── UnknownValue     it holds a value that this version doesn't know
 
-What only a command meets is beside that command: `NoKeys` and `MissingKey` in `vault`, `InUse` and more in `copy`.
+Those about keys are in `vault`. What only a command meets is beside that command.
 """
 
 import sqlite3
@@ -55,17 +55,14 @@ class RowUnreadable(StoreDown):
     table: str = ""
     """The table of the row."""
 
-    is_for_others: bool = False
-    """Whether another process or a later version can read it: its key is missing here, or a value is unknown.
-
-    Such a row is left as it is. All others were changed or moved, and are given up.
-    """
+    is_unknown: bool = False
+    """Whether it holds a value that this version doesn't know. Such a row is never given up and never changed."""
 
 
-class RowForOthers(RowUnreadable):
-    """This process can't read a row: it doesn't have its key, or doesn't know a value. Others may."""
+class UnknownValue(RowUnreadable):
+    """A row holds a value that this version doesn't know, because another version wrote it."""
 
-    is_for_others = True
+    is_unknown = True
 
 
 LAST_BEFORE_0_1_0: Final = "227a5386"

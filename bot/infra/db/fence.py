@@ -6,11 +6,7 @@ the work began. The row of the lease stays locked until the commit, so nobody ca
 """
 
 from contextvars import Context, ContextVar, copy_context
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    # The tools for agents use this module without a database, and start faster without its library.
-    from bot.infra.db.transaction import Transaction
+from typing import Any, Protocol
 
 
 class LeaseLost(Exception):
@@ -25,7 +21,7 @@ class Fence(Protocol):
         """Whether the lease is held, as far as this process knows."""
         ...
 
-    async def check(self, tx: "Transaction") -> None:
+    async def check(self, tx: Any) -> None:  # noqa: ANN401  `Transaction` has the vault, which raises `LeaseLost`
         """Lock the lease's row until the end of the transaction. Raises `LeaseLost`."""
         ...
 
@@ -34,14 +30,19 @@ FENCE: ContextVar[Fence | None] = ContextVar("fence", default=None)
 """The lease of the current work. None for work that needs none, such as saving what the service has answered."""
 
 
+SAVES_ANSWER: ContextVar[bool] = ContextVar("saves_answer", default=False)
+"""Whether the current work saves what the service has answered. It is the last that a replaced process may write."""
+
+
 def is_lease_held() -> bool:
     """Return whether the current work may still act: it needs no lease, or holds it."""
     fence = FENCE.get()
     return fence is None or fence.is_held
 
 
-def without_lease() -> Context:
+def without_lease(*, saves_answer: bool = False) -> Context:
     """Return a copy of the current context without a lease, for work that must be saved whoever has the chat now."""
     context = copy_context()
     context.run(FENCE.set, None)
+    context.run(SAVES_ANSWER.set, saves_answer)
     return context

@@ -5,7 +5,7 @@ only if the column still holds the text that was read. What the bot writes at th
 key already, and what it deletes stays deleted. After an interruption the next rotation continues with the rest.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -24,21 +24,15 @@ from sqlalchemy import (
     update,
 )
 
-from bot.infra.db import upsert
-from bot.infra.db.connection import Connection
 from bot.infra.db.encryption import get_sealed_columns, list_sealed_tables, open_text, seal_text
 from bot.infra.db.errors import StoreDown
-from bot.infra.db.key_tables import sealing_keys
-from bot.infra.db.vault import VERSION, MissingKey, UnknownFirstKey, Vault
+from bot.infra.db.repository import insert_new
+from bot.infra.db.tables import sealing_keys
+from bot.infra.db.transaction import Connection
+from bot.infra.db.vault import VERSION, MissingKey, Vault, describe_missing
 
 NAME_AT, NAME_LENGTH = len(VERSION) + 2, 8
 """The position of the key's name in a sealed text, counted from 1, and its length (see `bot/infra/db/vault.py`)."""
-
-MISSING = "it contains data encrypted with a key that is missing. Add the old key at the end of ENCRYPTION_KEYS"
-UNKNOWN_FIRST = (
-    "another process of the bot, running or ended within the last 15 seconds, doesn't know the first key: add it at the"
-    " end of ENCRYPTION_KEYS of every process first and restart each of them, and only then put it first"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,34 +49,20 @@ async def check_keys(connection: Connection, vault: Vault) -> None:
     Raises:
         MissingKey: a key is missing.
     """
-    known = frozenset((await connection.execute(select(sealing_keys.c.name))).scalars())
-    if known - vault.key_names:
-        raise MissingKey(MISSING)
-
-
-def check_others(vault: Vault, others: Iterable[Sequence[str]]) -> None:
-    """Check that every other living process can read what this one seals, and the other way round.
-
-    Args:
-        vault: the keys of this process.
-        others: the names of the keys of each other process, the sealing one first.
-
-    Raises:
-        UnknownFirstKey: another process doesn't know this one's first key.
-        MissingKey: this process doesn't know the first key of another one.
-    """
-    for names in others:
-        if vault.first_key_name and vault.first_key_name not in names:
-            raise UnknownFirstKey(UNKNOWN_FIRST)
-        if names[0] not in vault.key_names:
-            raise MissingKey(MISSING)
+    if missing := frozenset((await connection.execute(select(sealing_keys.c.name))).scalars()) - vault.key_names:
+        raise MissingKey(describe_missing(missing))
 
 
 async def register_first_key(connection: Connection, vault: Vault) -> None:
     """Record that the database needs the first key. Raises as `check_keys` does."""
     await check_keys(connection, vault)
     if vault.first_key_name:
-        await upsert.insert_new(connection, sealing_keys, {"name": vault.first_key_name})
+        await record_needed(connection, vault.first_key_name)
+
+
+async def record_needed(connection: Connection, name: str) -> None:
+    """Record that the database needs a key, by which the next start without it is refused."""
+    await insert_new(connection, sealing_keys, {"name": name})
 
 
 async def is_first_key_registered(connection: Connection, vault: Vault) -> bool:
@@ -104,9 +84,9 @@ async def count_sealed_rows(connection: Connection, vault: Vault) -> Mapping[str
     """
     found = {}
     for table in list_sealed_tables():
-        sealed, waiting, unknown = (await connection.execute(_counts(table, vault))).one()
-        if unknown:
-            raise MissingKey(MISSING)
+        sealed, waiting, *unknown = (await connection.execute(_counts(table, vault))).one()
+        if names := [name for name in unknown if name]:
+            raise MissingKey(describe_missing(names))
         found[table.name] = SealedRows(int(sealed), int(waiting))
     return found
 
@@ -115,8 +95,11 @@ def _counts(table: Table, vault: Vault) -> Select[Any]:
     columns = [table.c[column] for column in get_sealed_columns(table).columns]
     sealed = or_(*(_is_sealed(column) for column in columns))
     waiting = or_(*(needs_first_key(column, vault) for column in columns))
-    unknown = or_(*(and_(_is_sealed(column), _key_name(column).not_in(vault.key_names)) for column in columns))
-    return select(*(func.coalesce(func.sum(case((each, 1), else_=0)), 0) for each in (sealed, waiting, unknown)))
+    unknown = [
+        func.max(case((and_(_is_sealed(column), _key_name(column).not_in(vault.key_names)), _key_name(column))))
+        for column in columns
+    ]
+    return select(*(func.coalesce(func.sum(case((each, 1), else_=0)), 0) for each in (sealed, waiting)), *unknown)
 
 
 def needs_first_key(column: ColumnElement[str], vault: Vault) -> ColumnElement[bool]:

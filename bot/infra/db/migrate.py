@@ -17,8 +17,8 @@ from sqlalchemy.exc import DBAPIError
 
 from bot.infra.db.address import Address, parse_database_url
 from bot.infra.db.engine import create_writer
-from bot.infra.db.erasure import AT_START_SECONDS, empty_write_ahead_log
 from bot.infra.db.errors import SchemaMismatch, translate_connection_error, translate_error
+from bot.infra.db.sqlite_files import AT_START_SECONDS, empty_write_ahead_log
 
 MIGRATIONS: Final = Path(__file__).resolve().parents[2] / "migrations"
 

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any, Final, Self, cast
 
 import aiosqlite
-from sqlalchemy import CursorResult, Dialect, Executable, StaticPool, create_engine
+from sqlalchemy import Compiled, CursorResult, Dialect, Executable, StaticPool, create_engine
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.util import LRUCache
 
-from bot.infra.db.connection import Values
-from bot.infra.db.statements import SQLITE_OPTIONS
+from bot.infra.db.transaction import Values
 
 IN_PLACE_SECONDS: Final = 0.01
 """How long a read can take in the event loop. Index look-ups take less than 0.1 ms."""
@@ -42,6 +42,31 @@ BUSY_TIMEOUT_SECONDS: Final = 30
 
 PRIMARY_CODE: Final = 0xFF
 NOT_IN_PLACE: Final = (sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_BUSY)
+
+MAX_STATEMENTS: Final = 500
+"""How many compiled statements are cached for each kind of database. The bot has far fewer."""
+
+
+class StatementCache(LRUCache[Any, Compiled]):
+    """A cache of compiled statements for all engines on one kind of database.
+
+    SQLAlchemy's own cache key contains the engine's dialect object, so each engine would compile the same statements.
+    All engines on one kind of database compile alike, so this cache leaves that part out.
+    """
+
+    def get(self, key: tuple[Any, ...], default: Any = None) -> Any:  # noqa: ANN401  as in the class above
+        """Return the compiled statement of any engine."""
+        return super().get(key[1:], default)
+
+    def __setitem__(self, key: tuple[Any, ...], compiled: Compiled) -> None:
+        """Save a compiled statement for all engines."""
+        super().__setitem__(key[1:], compiled)
+
+
+# SQLAlchemy prepares each result for being asked with the columns of its own statement. That takes as long as building
+# the statement, and we ask by names.
+BY_NAMES: Final = {"_result_disable_adapt_to_context": True}
+SQLITE_OPTIONS: Final = {"compiled_cache": StatementCache(MAX_STATEMENTS), **BY_NAMES}
 
 Result = CursorResult[*tuple[Any, ...]]
 

@@ -1,10 +1,40 @@
 """The transaction that every repository works in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVarTuple, overload
 
-from bot.infra.db.connection import Connection
+from sqlalchemy import CursorResult, Dialect, Executable
+from sqlalchemy.sql.selectable import TypedReturnsRows
+
 from bot.infra.db.vault import Vault
+
+Columns = TypeVarTuple("Columns")
+Values = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+"""The parameters of a statement. If there are several sets, it is executed once for each."""
+
+
+class Connection(Protocol):
+    """What repositories need of it: SQLAlchemy's own on PostgreSQL, and `infra/db/sqlite.py` on SQLite."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """The kind of database."""
+        ...
+
+    @overload
+    async def execute(
+        self, statement: TypedReturnsRows[*Columns], parameters: Values | None = None
+    ) -> CursorResult[*Columns]: ...
+
+    @overload
+    async def execute(
+        self, statement: Executable, parameters: Values | None = None
+    ) -> CursorResult[*tuple[Any, ...]]: ...
+
+    async def scalar(self, statement: Executable, parameters: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401  SQLAlchemy's
+        """Execute the statement. Return the first column of the first row, or None."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

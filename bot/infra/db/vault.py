@@ -10,27 +10,21 @@ import binascii
 import hashlib
 import re
 import secrets
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Final
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from bot.infra.db.errors import RowForOthers, RowUnreadable, StoreError
+from bot.infra.db.errors import RowUnreadable, StoreError
+from bot.infra.db.fence import LeaseLost
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
 VERSION: Final = "s1"
 SEALED_ELSEWHERE: Final = re.compile(r"s\d+\.[0-9a-f]{8}\.[A-Za-z0-9_-]+={0,2}")
 """A text that another key sealed, or a later version. Nothing else was ever written."""
-
-WAITS_SECONDS: Final = 30.0
-"""A row that others can read counts as waiting for them after so long. Usually they have dealt with it by then."""
-
-FORGOTTEN_SECONDS: Final = 180.0
-"""A row that wasn't met again for so long is gone, or can be read. It is longer than the pause between two tries."""
 
 
 class NoKeys(StoreError):
@@ -41,34 +35,16 @@ class MissingKey(StoreError):
     """The database contains texts that are sealed with a key that the program doesn't have."""
 
 
-class UnknownFirstKey(MissingKey):
-    """Another process doesn't know the first key, so it couldn't read what this one would seal."""
+class UnknownKey(MissingKey, LeaseLost):
+    """This process has met a row that is sealed with a key that it doesn't have. It leaves all work as it is, and ends.
 
-
-class LeftRows:
-    """The rows that this process can't read and others may, as "table key", with when they were met.
-
-    Args:
-        seconds: a monotonic clock.
+    Attributes:
+        name: the name of the key.
     """
 
-    def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
-        self._seconds = seconds
-        self._met: dict[str, tuple[float, float]] = {}
-
-    def record(self, name: str) -> bool:
-        """Record that a row was met. Return whether it is new."""
-        now, known = self._seconds(), self._met.get(name)
-        self._met[name] = (known[0] if known else now, now)
-        return known is None
-
-    def find(self, *, waiting: bool = False) -> frozenset[str]:
-        """Return the rows that were met lately. With `waiting`, only those that others haven't read either."""
-        now = self._seconds()
-        self._met = {name: met for name, met in self._met.items() if now - met[1] < FORGOTTEN_SECONDS}
-        return frozenset(
-            name for name, (first, last) in self._met.items() if not waiting or last - first >= WAITS_SECONDS
-        )
+    def __init__(self, name: str) -> None:
+        super().__init__(describe_missing([name]))
+        self.name = name
 
 
 class Vault:
@@ -81,14 +57,13 @@ class Vault:
     def __init__(self, keys: Sequence[bytes] = ()) -> None:
         self._ciphers = {_derive_name(key): AESGCM(key) for key in keys}
         self._first = next(iter(self._ciphers), "")
-        self.unreadable: set[str] = set()
-        """Rows that nobody can read, as "table key". The set grows until the process ends."""
-        self.left = LeftRows()
+        self.unreadable: dict[str, RowUnreadable] = {}
+        """Rows that can't be read, as "table key", with the reason. They stay here until the process ends."""
 
     def copy_for_database(self) -> "Vault":
         """Return a vault with the same keys and no unreadable rows."""
         other = copy(self)
-        other.unreadable, other.left = set(), LeftRows()
+        other.unreadable = {}
         return other
 
     @property
@@ -130,14 +105,14 @@ class Vault:
         """Return the text that was sealed for this place.
 
         Raises:
-            RowForOthers: the vault doesn't have the key.
+            UnknownKey: the vault doesn't have the key.
             RowUnreadable: the text was changed or moved.
         """
         if not sealed:
             return sealed
         cipher = self._ciphers.get(read_key_name(sealed))
         if cipher is None and SEALED_ELSEWHERE.fullmatch(sealed):
-            raise RowForOthers("a row is encrypted with a key that isn't in ENCRYPTION_KEYS")
+            raise UnknownKey(sealed.split(".")[1])
         if cipher is None:
             raise RowUnreadable("a row that must be encrypted isn't")
         try:
@@ -145,6 +120,14 @@ class Vault:
             return cipher.decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], place.encode()).decode(errors="surrogatepass")
         except (InvalidTag, binascii.Error, ValueError):
             raise RowUnreadable("an encrypted row was changed or moved") from None
+
+
+def describe_missing(names: Iterable[str]) -> str:
+    """Return which keys are missing, and what to do about it."""
+    return (
+        f"it contains data encrypted with the key {', '.join(sorted(names))}, which is missing."
+        " Add that key at the end of ENCRYPTION_KEYS"
+    )
 
 
 def generate_key() -> str:

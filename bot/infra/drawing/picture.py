@@ -420,22 +420,48 @@ def draw_qr(text: str, side: int) -> Image.Image:
     return picture.crop(ImageOps.invert(picture).getbbox())
 
 
+_QR_GAP: Final = 44
+
+
+def beside_qr(text: str | None, side: int, make: Callable[[int], Block]) -> Block:
+    """Return a QR code of `text`, and on its left what `make` returns for the width that is left. None for no code.
+
+    Raises:
+        UnrenderableQr: `text` is longer than a QR code can hold (2,331 bytes).
+    """
+    code = draw_qr(text, side) if text else None
+    beside = make(TEXT_WIDTH - (code.width + _QR_GAP if code else 0))
+    height = max(beside.height, code.height if code else 0)
+
+    def draw(canvas: Canvas, top: int) -> None:
+        if code:
+            canvas.paste_code(code, (RIGHT - code.width, top + (height - code.height) // 2))
+        beside.draw(canvas, top + (height - beside.height) // 2)
+
+    return Block(height, draw)
+
+
 _NAMES: Final = tuple(Style(Weight.EXTRA_BOLD, size, 64) for size in (48, 36))
 _MARK, _MARK_RADIUS, _MARK_GAP = 68, 19, 20
 _PAGE_TOP, _PAGE_BOTTOM, _BRAND_GAP, _CARD_RADIUS = 48, 44, 28, 48
+_CARD_TOP = _PAGE_TOP + _MARK + _BRAND_GAP
+CARD_HEIGHT: Final = WIDTH * 5 // 4 - _CARD_TOP - _PAGE_BOTTOM
+"""With a card of this height, a picture is 4:5. Chats cut off the ends of higher ones."""
 
 
-def render(brand: str, card: Block, *, above: int = 0) -> bytes:
-    """Return the picture of a card, with Kirim's logo and name above it. The same facts give the same bytes.
+def fill_card(*blocks: Block) -> Block:
+    """Return a card of `CARD_HEIGHT` with the blocks below each other, in equal distances."""
+    gap = (CARD_HEIGHT - sum(block.height for block in blocks)) // (len(blocks) + 1)
+    return Block(CARD_HEIGHT, stack(Block(gap), stack_with_gaps(gap, blocks)).draw)
 
-    `above` is the height of what the card has above its upper edge.
-    """
+
+def render(brand: str, card: Block) -> bytes:
+    """Return the picture of a card, with Kirim's logo and name above it. The same facts give the same bytes."""
     name = fit_fixed(brand, _NAMES, TEXT_WIDTH - _MARK - _MARK_GAP, 1)
     left = MIDDLE - round(_MARK + _MARK_GAP + name.width) // 2
-    top = _PAGE_TOP + _MARK + _BRAND_GAP + above
-    canvas = Canvas(top + card.height + _PAGE_BOTTOM)
-    canvas.rounded((CARD_LEFT, top, CARD_RIGHT, top + card.height), _CARD_RADIUS, CARD, PAGE)
+    canvas = Canvas(_CARD_TOP + card.height + _PAGE_BOTTOM)
+    canvas.rounded((CARD_LEFT, _CARD_TOP, CARD_RIGHT, _CARD_TOP + card.height), _CARD_RADIUS, CARD, PAGE)
     canvas.draw_mark((left, _PAGE_TOP), _MARK, _MARK_RADIUS, PAGE)
     canvas.write(name, (left + _MARK + _MARK_GAP, _PAGE_TOP + (_MARK - name.height) // 2), INK, PAGE)
-    card.draw(canvas, top)
+    card.draw(canvas, _CARD_TOP)
     return canvas.png()

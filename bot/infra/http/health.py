@@ -1,9 +1,11 @@
-"""The pages by which others watch the process: `/livez`, `/readyz` and `/healthz`. They show nothing else."""
+"""The pages by which others watch the process: `/livez`, `/readyz`, `/healthz`, and `/metrics` on a port of its own."""
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import Final
 
+from prometheus_client import CONTENT_TYPE_LATEST, Counter, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -11,14 +13,18 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreError
-from bot.infra.http.guard import SecurityHeadersMiddleware
+from bot.infra.db.errors import StoreDown, StoreError
+from bot.infra.http.server import SecurityHeadersMiddleware
 from bot.infra.metrics import LoopLag
-from bot.infra.process_state import ProcessState
+from bot.infra.watchdog import ProcessState
 
 WITHIN_SECONDS = 2.0
 FRESH_SECONDS = 1.0
 LIVE_LAG_SECONDS = 5.0
+
+REFRESH_FAILURES: Final = Counter(
+    "kirim_gauges_not_refreshed", "Requests for metrics that showed older values, because the database failed."
+)
 
 
 class Health:
@@ -59,7 +65,8 @@ class Health:
             "stopping": self._state.is_stopping,
         }
         is_ready = all(value is (name != "stopping") for name, value in parts.items())
-        return _answer("ready" if is_ready else "not ready", is_good=is_ready, **parts)
+        reason = {"waits_for": self._state.waits_for} if self._state.waits_for else {}
+        return _answer("ready" if is_ready else "not ready", is_good=is_ready, **parts, **reason)
 
     async def _answer_healthy(self, _request: Request) -> Response:
         """Answer 200 if the database answers and every worker runs, else 503."""
@@ -88,6 +95,25 @@ def create_health_app(health: Health) -> ASGIApp:
     app = Starlette(routes=health.routes(), exception_handlers={404: _not_found, 405: _not_found})
     app.router.redirect_slashes = False
     return SecurityHeadersMiddleware(app, encrypted=False)
+
+
+def create_metrics_app(refresh: Callable[[], Awaitable[object]]) -> ASGIApp:
+    """Return an application with `/metrics` for Prometheus, and nothing else.
+
+    `refresh` sets the gauges that are read from the database, at each request. If the database doesn't answer
+    within two seconds, these gauges keep their last values. All others are shown, and the requests that can't be
+    answered are seen in the database's own metrics.
+    """
+
+    async def answer(_request: Request) -> Response:
+        try:
+            async with asyncio.timeout(WITHIN_SECONDS):
+                await refresh()
+        except (StoreDown, TimeoutError):
+            REFRESH_FAILURES.inc()
+        return Response(generate_latest(), headers={"content-type": CONTENT_TYPE_LATEST})
+
+    return Starlette(routes=[Route("/metrics", answer, methods=["GET"])])
 
 
 async def _not_found(_request: Request, _error: Exception) -> Response:

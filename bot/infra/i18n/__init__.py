@@ -12,20 +12,28 @@ Errors::
     └── MissingArgument   a sentence needs an argument that is missing
 """
 
-from bot.core.locales import LOCALES, Locale, other_locales
-from bot.infra.i18n.catalogues import Catalogue, find_catalogue_folder, read_catalogue
-from bot.infra.i18n.errors import MissingArgument, TranslationError, UnknownKey
+from bot.core.locales import LOCALES, other_locales
 from bot.infra.i18n.formats import Formats, get_zone_name
-from bot.infra.i18n.html import Html, as_html
-from bot.infra.i18n.translator import LanguagePreference, Translations, Translator, choose_locale, translator_for
+from bot.infra.i18n.translator import (
+    Catalogue,
+    Html,
+    MissingArgument,
+    TranslationError,
+    Translations,
+    Translator,
+    UnknownKey,
+    as_html,
+    choose_locale,
+    find_catalogue_folder,
+    read_catalogue,
+    translator_for,
+)
 
 __all__ = [
     "LOCALES",
     "Catalogue",
     "Formats",
     "Html",
-    "LanguagePreference",
-    "Locale",
     "MissingArgument",
     "TranslationError",
     "Translations",

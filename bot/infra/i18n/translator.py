@@ -1,20 +1,109 @@
-"""Translators, which render a key and its arguments in the reader's language."""
+"""Sentences in the language of the reader: the catalogues, and the translators that render a key and its arguments.
+
+The catalogues are read from the `.po` files at the start, so that no compiled file can be outdated. Errors are bugs: a
+sentence is missing, or an argument of it.
+"""
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
+from gettext import c2py
+from html import escape
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Final, Protocol, Self
 
 import structlog
+from babel.messages.pofile import read_po
 
 from bot.core.locales import FALLBACK, LOCALES, find_locale
-from bot.infra.i18n.catalogues import Catalogue, read_catalogue
-from bot.infra.i18n.errors import MissingArgument, TranslationError, UnknownKey
 from bot.infra.i18n.formats import Formats
-from bot.infra.i18n.html import Html, as_html
 
 log = structlog.get_logger(__name__)
+
+
+class TranslationError(LookupError):
+    """A sentence can't be rendered. The message names the key, never the value of an argument."""
+
+
+class UnknownKey(TranslationError):
+    """No catalogue has the key."""
+
+
+class MissingArgument(TranslationError):
+    """The sentence has a placeholder without an argument."""
+
+
+class Html(str):
+    """Safe markup. In a sentence, an argument of type `str` is escaped, and an `Html` isn't."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        """Return the markup. Templates of web pages call this before they escape a value."""
+        return self
+
+
+def as_html(text: str) -> Html:
+    """Return `text` as markup. Escape it unless it is `Html`."""
+    return text if isinstance(text, Html) else Html(escape(text))
+
+
+DOMAIN: Final = "kirim"
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The sentences of one language: key -> its forms. A sentence with plurals has several forms."""
+
+    locale: str
+    sentences: Mapping[str, tuple[str, ...]]
+    plural_rule: str
+
+    def get_plural_form(self, count: int) -> int:
+        """Return the index of the plural form for `count`."""
+        return int(_rule(self.plural_rule)(count))
+
+
+def find_catalogue_folder() -> Traversable:
+    """Return the folder of the catalogues: in the installed package, or next to it in a source tree.
+
+    Raises:
+        FileNotFoundError: both folders are missing, so the installation is incomplete.
+    """
+    in_source_tree = Path(__file__).resolve().parents[3] / "locales"
+    for place in (files("bot") / "locales", in_source_tree):
+        if place.is_dir():
+            return place
+    raise FileNotFoundError("the locales directory is missing from the installation")
+
+
+@cache
+def read_catalogue(locale: str) -> Catalogue:
+    """Return the catalogue of `locale` (one of `LOCALES`), without untranslated entries.
+
+    Raises:
+        FileNotFoundError: there is no such catalogue.
+        babel.messages.pofile.PoFileError: the catalogue is malformed.
+    """
+    source = find_catalogue_folder() / locale / "LC_MESSAGES" / f"{DOMAIN}.po"
+    with source.open("rb") as file:
+        parsed = read_po(file, locale=locale, abort_invalid=True)
+    sentences = {}
+    for message in parsed:
+        key = message.id if isinstance(message.id, str) else message.id[0]
+        forms = (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
+        if key and forms and all(forms):
+            sentences[key] = forms
+    return Catalogue(locale, sentences, parsed.plural_expr)
+
+
+_rule = cache(c2py)
+
 
 PLACEHOLDER: Final = re.compile(r"\{(?P<name>[a-z_]+)(?::(?P<style>[a-z]+))?\}")
 """`{name}` or `{name:style}`. The style of a number is `rupiah`, `sats` or `percent`."""
@@ -44,6 +133,9 @@ class Translator(Formats):
     """Renders sentences in one language: as HTML when called, or with `plain` as text for buttons and alerts.
 
     A `str` argument is escaped unless it is `Html`. An `int` or `Decimal` gets the reader's separators.
+
+    Attributes:
+        others: the translators of the other languages, for what the reader forwards.
     """
 
     def __init__(self, catalogue: Catalogue, fallback: Catalogue | None = None, *, strict: bool = False) -> None:
@@ -51,6 +143,7 @@ class Translator(Formats):
         self._catalogue = catalogue
         self._fallback = fallback or catalogue
         self._strict = strict
+        self.others: tuple[Translator, ...] = ()
 
     def __call__(self, key: str, /, **arguments: object) -> Html:
         """Return the sentence of `key` as HTML.
@@ -68,6 +161,10 @@ class Translator(Formats):
     def plain(self, key: str, /, **arguments: object) -> str:
         """Return the sentence of `key` for places that take no HTML: buttons, alerts, menus. Raises as a call does."""
         return self._render(key, None, arguments, str)
+
+    def in_all(self, key: str, /, **arguments: object) -> tuple[str, ...]:
+        """Return the sentence of `key` in all languages, the reader's first, each text once. For pictures."""
+        return tuple(dict.fromkeys(t.plain(key, **arguments) for t in (self, *self.others)))
 
     def translate(self, text: Translatable) -> Html:
         """Return the sentence of a `Rejection` or a `Remark` as HTML. Raises as a call does."""
@@ -130,6 +227,8 @@ class Translations:
     def __init__(self, catalogues: Mapping[str, Catalogue], *, strict: bool = False) -> None:
         fallback = catalogues[FALLBACK]
         self._translators = {name: Translator(each, fallback, strict=strict) for name, each in catalogues.items()}
+        for each in self._translators.values():
+            each.others = tuple(other for other in self._translators.values() if other is not each)
 
     @classmethod
     def load(cls, *, strict: bool = False) -> Self:

@@ -1,18 +1,20 @@
-"""Leases of chats: each chat has at most one process that handles its updates, runs its jobs and sends to it.
+"""Leases: each chat has at most one process that handles its updates, runs its jobs and sends to it.
 
 A process claims a chat when there is work in it, and keeps it for a few seconds after the last work, so that a
 conversation stays in one process. The lease of a process that died, froze or was cut off ends by itself, and another
-process takes the chat over.
+process takes the chat over. The lead is a lease, too (`leader.py`).
 
-On SQLite there is one process. It runs the same code, but its leases don't end, because nobody else could take them.
+On SQLite there is one process, to which everything is granted.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import math
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, Protocol
+from typing import Any, Final, cast
 
 import structlog
 from prometheus_client import Counter, Gauge
@@ -20,12 +22,10 @@ from prometheus_client import Counter, Gauge
 from bot.core.clock import seconds_with_sleep
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
-from bot.infra.db.fence import FENCE
-from bot.infra.db.processes import KEEP_RECORD_SECONDS, ProcessRepository
-from bot.infra.db.stalled_sessions import end_sessions_of, end_stalled_sessions
+from bot.infra.db.fence import FENCE, LeaseLost
+from bot.infra.db.postgresql import end_stalled_sessions
 from bot.infra.db.transaction import Transaction
-from bot.infra.leases.model import KEEP_SECONDS, LEASE_SECONDS, MARGIN_SECONDS, Lease, Term
-from bot.infra.leases.repository import LeaseRepository
+from bot.infra.leases.repository import LEAD, LEASE_SECONDS, LeaseRepository
 from bot.infra.metrics import start_at_zero
 
 log = structlog.get_logger(__name__)
@@ -43,95 +43,100 @@ CLOCK_OFFSET: Final = Gauge(
     "How far this machine's clock is ahead of the database's. Kirim bears two seconds.",
 )
 
+KEEP_SECONDS: Final = 1.5
+"""How often an owner keeps its leases. It can fail twice before they end."""
+
+MARGIN_SECONDS: Final = 0.5
+"""How much earlier its owner regards a lease as lost. A request that began just before is then over, or nearly."""
+
 HOLD_SECONDS: Final = 10.0
 """How long a chat stays with its process after the last work in it. Most steps of a conversation follow sooner."""
 
-HOLD_ALONE_SECONDS: Final = 900.0
-"""The same for a process that is alone. The steps of an order are minutes apart, and nobody else waits for the chat."""
+RELEASED_WITHIN: Final = 1.0
+"""Seconds to give leases back at shutdown. If that fails, they end by themselves."""
 
-ENDLESS_SECONDS: Final = 100 * 365 * 24 * 3600
-"""The lease of a process that is alone. Nobody else could take the chat."""
-
-DELETE_AFTER_SECONDS: Final = 3600
-"""How long the row of an ended lease stays, so that whoever takes the chat over knows that its process was lost."""
-
-CLEANUP_SECONDS: Final = 60.0
+MOST_UNSHARED: Final = 10_000
+"""How many chats a process that is alone remembers to have looked through."""
 
 
 @dataclass(slots=True, eq=False)
-class ChatLease(Lease):
-    """The lease of one chat. All leases that are kept together share one term.
+class ChatLease:
+    """The lease of one chat, or the lead. It is the fence of the work under it.
 
     Attributes:
-        chat_id: the chat.
+        chat_id: the chat, or `LEAD`.
+        epoch: grows with each claim.
+        leases: what has granted it.
+        ends_at: until when it surely lasts, by the clock of `leases`. The time is counted from before the request for
+            it, so the database's row lasts at least as long.
         taken_over_at: when it was taken from a process that didn't release it. None if it was free.
-        idle_since: when the last work under it ended, by the monotonic clock.
+        idle_since: when the last work under it ended, by the same clock.
     """
 
     chat_id: int
+    epoch: int
+    leases: "Leases"
+    ends_at: float = math.inf
     taken_over_at: datetime | None = None
     idle_since: float = 0.0
-    users: int = 0
-    """How many tasks work under it."""
+    tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+    """The tasks that work under it."""
 
-    is_wanted: bool = False
-    """Whether there is work in the chat that only another process can do. It is given back as soon as nobody works."""
-
-    is_recovered: bool = False
-    """Whether the notifications that the former process was sending are queued again."""
+    @property
+    def is_held(self) -> bool:
+        """Whether the lease surely lasts, as far as this process knows."""
+        return self.leases.seconds() < self.ends_at
 
     def was_left(self, since: datetime) -> bool:
         """Return whether work that waits since then can have ended the process that had the chat before."""
         return self.taken_over_at is not None and since < self.taken_over_at
 
-    async def _lock(self, repository: LeaseRepository) -> bool:
-        return (await repository.lock([self.chat_id])).get(self.chat_id) == self.epoch
+    async def check(self, tx: Transaction) -> None:
+        """Lock the row until the end of the transaction.
 
-
-class Leases(Protocol):
-    """Grants chats to this process, one process a chat."""
-
-    owner: str
-    """The random id of this process."""
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether no other process can hold a chat."""
-        ...
-
-    def get(self, chat_id: int) -> ChatLease | None:
-        """Return the lease of a chat that this process holds now."""
-        ...
-
-    async def claim(self, chat_ids: Collection[int]) -> Sequence[ChatLease]:
-        """Return the leases of those chats that this process holds or could take. Raises `StoreDown`."""
-        ...
-
-    def work_in(self, lease: ChatLease) -> AbstractContextManager[None]:
-        """Return a context for work under a lease. Its transactions and calls of Telegram need the lease."""
-        ...
-
-    async def lock(self, tx: Transaction, leases: Collection[ChatLease]) -> Collection[ChatLease]:
-        """Lock the rows of leases until the end of a transaction. Return those that this process still has."""
-        ...
+        Raises:
+            LeaseLost: another process has the lease, or could have it.
+        """
+        if not await self.leases.lock(tx, [self]):
+            raise LeaseLost
 
 
 class UnsharedLeases:
-    """Grants every chat, without rows: to the leader for what only it sends, and to tests."""
+    """Grants every chat, without rows: on SQLite, to the leader for what only it sends, and to tests."""
 
-    owner = "alone"
-    is_alone = True
+    seconds = staticmethod(time.monotonic)
+    is_kept = True
+    look_seconds = 5.0
+    """How often to look for work without a wake-up. This process hears of all work at once."""
 
-    def __init__(self) -> None:
-        self._term = Term(lambda: 0.0, 1.0)
+    def __init__(self, owner: str = "alone") -> None:
+        self.owner = owner
+        self._began_at: datetime | None = None
+        self._granted: dict[int, ChatLease] = {}
 
-    def get(self, chat_id: int) -> ChatLease:
+    def begin(self) -> None:
+        """Begin to work where another process may have worked before. What it left may have ended it.
+
+        From now on each chat has to be claimed, so that what waits there is looked through first.
+        """
+        self._began_at = datetime.now(UTC)
+
+    def grant(self, chat_id: int) -> ChatLease:
         """Return a lease that doesn't end."""
-        return ChatLease(self.owner, 1, self._term, is_alone=True, chat_id=chat_id)
+        return ChatLease(chat_id, 1, self, taken_over_at=self._began_at)
+
+    def get(self, chat_id: int) -> ChatLease | None:
+        """Return the lease of a chat, or None if the chat has to be claimed."""
+        return self._granted.get(chat_id) if self._began_at is not None else self.grant(chat_id)
 
     async def claim(self, chat_ids: Collection[int]) -> Sequence[ChatLease]:
         """Return a lease for each chat."""
-        return [self.get(chat_id) for chat_id in chat_ids]
+        for chat_id in chat_ids if self._began_at is not None else ():
+            self._granted.setdefault(chat_id, self.grant(chat_id))
+        leases = [lease for chat_id in dict.fromkeys(chat_ids) if (lease := self.get(chat_id)) is not None]
+        while len(self._granted) > MOST_UNSHARED:
+            del self._granted[next(iter(self._granted))]
+        return leases
 
     def work_in(self, _lease: ChatLease) -> AbstractContextManager[None]:
         """Return a context that changes nothing. The work goes on under the fence of its caller."""
@@ -141,43 +146,43 @@ class UnsharedLeases:
         """Return all of them."""
         return leases
 
+    async def keep(self) -> float:
+        """Return the seconds until the next call. There is nothing to keep."""
+        return 3600.0
+
+    async def release_all(self) -> None:
+        """Do nothing. The lock on the file is released with the process."""
+
 
 class ChatLeases:
     """Claims, keeps and releases the leases of this process. `keep` must be called every `KEEP_SECONDS`.
 
     Args:
-        database: has the table.
+        database: has the table. It is on PostgreSQL.
         owner: the random id of this process.
-        is_alone: whether no other process can use this database.
         seconds: a monotonic clock that goes on while the machine sleeps.
     """
 
-    def __init__(
-        self, database: Database, owner: str, *, is_alone: bool, seconds: Callable[[], float] = seconds_with_sleep
-    ) -> None:
+    look_seconds = 0.5
+    """How often to look for work that others have left, or that arrived without a wake-up."""
+
+    def __init__(self, database: Database, owner: str, *, seconds: Callable[[], float] = seconds_with_sleep) -> None:
         self.owner = owner
-        self.is_alone = is_alone
+        self.seconds = seconds
         self._database = database
-        self._seconds = seconds
-        self._lease_seconds = ENDLESS_SECONDS if is_alone else int(LEASE_SECONDS)
-        self._hold_seconds = HOLD_ALONE_SECONDS if is_alone else HOLD_SECONDS
         self._held: dict[int, ChatLease] = {}
         self._claiming: set[int] = set()
         self._kept_at = seconds()
-        self._recorded_at = float("-inf")
-        self._on_lost: list[Callable[[ChatLease], None]] = []
-        self.stands_aside = False
-        """Whether another process has a key that this one lacks. Then this one takes no chats, and doesn't lead."""
-        CHATS_HELD.set_function(lambda: float(len(self._held)))
+        CHATS_HELD.set_function(lambda: float(_count_chats(self._held)))
 
-    def on_lost(self, notify: Callable[[ChatLease], None]) -> None:
-        """Call `notify` with each lease that is lost. The work under it must end."""
-        self._on_lost.append(notify)
+    def begin(self) -> None:
+        """Begin to work. From now on, the leases have to be kept in time."""
+        self._kept_at = self.seconds()
 
     @property
     def is_kept(self) -> bool:
         """Whether the leases were kept in time, so that this process can work."""
-        return self.is_alone or self._seconds() - self._kept_at < LEASE_SECONDS * 2 / 3
+        return self.seconds() - self._kept_at < LEASE_SECONDS * 2 / 3
 
     def get(self, chat_id: int) -> ChatLease | None:
         """Return the lease of a chat that this process holds now."""
@@ -190,10 +195,10 @@ class ChatLeases:
         Raises:
             StoreDown: the database failed.
         """
-        wanted = [chat_id for chat_id in dict.fromkeys(chat_ids) if self.get(chat_id) is None]
-        if wanted and not self.stands_aside:
+        wanted = [each for each in dict.fromkeys(chat_ids) if self.get(each) is None and each not in self._claiming]
+        if wanted:
             # A lease that ended here without an answer of the database isn't used again.
-            self._lose([lease for chat_id in wanted if (lease := self._held.get(chat_id)) is not None])
+            self._lose([self._held[chat_id] for chat_id in wanted if chat_id in self._held])
             self._claiming.update(wanted)
             try:
                 await self._claim(wanted)
@@ -202,159 +207,115 @@ class ChatLeases:
         return [lease for chat_id in dict.fromkeys(chat_ids) if (lease := self.get(chat_id)) is not None]
 
     async def _claim(self, chat_ids: Sequence[int]) -> None:
-        began = self._seconds()
+        began = self.seconds()
         async with self._database.transaction() as tx:
             repository = LeaseRepository(tx, self.owner)
-            new = await repository.claim_new(chat_ids, self._lease_seconds)
+            new = await repository.claim_new(chat_ids)
             left = [chat_id for chat_id in chat_ids if chat_id not in new]
-            taken = await self._take_over(tx, repository, left) if left else {}
+            taken = await repository.take_over(left) if left else {}
             # By the database's clock, as the time at which updates were received.
-            taken_at = await repository.get_time() if taken and not self.is_alone else datetime.now(UTC)
-        term = self._create_term(began)
+            taken_at = await repository.get_time() if taken else None
         for epochs, since in ((new, None), (taken, taken_at)):
             for chat_id, epoch in epochs.items():
-                self._held[chat_id] = ChatLease(
-                    self.owner, epoch, term, self.is_alone, chat_id, taken_over_at=since, idle_since=began
-                )
-        CHAT_LEASES.labels("claimed").inc(len(new))
-        if taken:
-            CHAT_LEASES.labels("taken_over").inc(len(taken))
-            log.info("chats_taken_over", chats=len(taken))
-
-    async def _take_over(
-        self, tx: Transaction, repository: LeaseRepository, chat_ids: Sequence[int]
-    ) -> Mapping[int, int]:
-        """Take chats whose lease has ended, and end what its process left in the database. Return the epochs."""
-        if not self.is_alone:
-            await end_sessions_of(tx, await repository.find_ended_owners(chat_ids))
-        return await repository.take_over(chat_ids, self._lease_seconds)
-
-    def _create_term(self, began: float) -> Term:
-        return Term(self._seconds, began + self._lease_seconds - MARGIN_SECONDS)
+                self._held[chat_id] = ChatLease(chat_id, epoch, self, _end(began), since, idle_since=began)
+        CHAT_LEASES.labels("claimed").inc(_count_chats(new))
+        if chats := _count_chats(taken):
+            CHAT_LEASES.labels("taken_over").inc(chats)
+            log.info("chats_taken_over", chats=chats)
 
     @contextmanager
     def work_in(self, lease: ChatLease) -> Iterator[None]:
-        """Work under a lease. Transactions and calls of Telegram in the block need the lease."""
-        lease.users += 1
+        """Work under a lease. Transactions and calls of Telegram in the block need it. If it is lost, the task ends."""
+        task = cast("asyncio.Task[Any]", asyncio.current_task())
+        lease.tasks.add(task)
         token = FENCE.set(lease)
         try:
             yield
         finally:
             FENCE.reset(token)
-            lease.users -= 1
-            lease.idle_since = self._seconds()
+            lease.tasks.discard(task)
+            lease.idle_since = self.seconds()
 
     async def lock(self, tx: Transaction, leases: Collection[ChatLease]) -> Collection[ChatLease]:
         """Lock the rows of leases until the end of a transaction. Return those that this process still has."""
         held = [lease for lease in leases if lease.is_held]
-        if self.is_alone or not held:
-            return held
-        epochs = await LeaseRepository(tx, self.owner).lock([lease.chat_id for lease in held])
-        return [lease for lease in held if epochs.get(lease.chat_id) == lease.epoch]
+        epochs = await LeaseRepository(tx, self.owner).lock([lease.chat_id for lease in held]) if held else {}
+        for lease in held:
+            if epochs.get(lease.chat_id) != lease.epoch:
+                lease.ends_at = -math.inf
+        return [lease for lease in held if lease.is_held]
 
     async def keep(self) -> float:
         """Keep the leases, and release those without work. Return the seconds until the next call.
 
         If the database doesn't answer in time, the leases end here before they end there.
         """
-        now = self._seconds()
+        began = self.seconds()
         self._lose([lease for lease in self._held.values() if not lease.is_held])
-        idle = [
-            lease
-            for lease in self._held.values()
-            if not lease.users
-            and (lease.is_wanted or self.stands_aside or now - lease.idle_since >= self._hold_seconds)
-        ]
-        for lease in idle:
-            del self._held[lease.chat_id]
-        if not self.is_alone or idle:
-            await self._keep_and_release(idle)
-        return KEEP_SECONDS
-
-    async def _keep_and_release(self, idle: Sequence[ChatLease]) -> None:
-        before, began = dict(self._held), self._seconds()
+        idle = self._drop(each for each in self._held.values() if began - each.idle_since >= HOLD_SECONDS)
+        held = dict(self._held)
         try:
-            async with asyncio.timeout(None if self.is_alone else LEASE_SECONDS / 2), self._database.keeping() as tx:
+            async with asyncio.timeout(LEASE_SECONDS / 2), self._database.keeping() as tx:
+                repository = LeaseRepository(tx, self.owner)
                 # First, because what follows can wait for the locks of such a session.
                 await end_stalled_sessions(tx)
-                repository = LeaseRepository(tx, self.owner)
-                if idle:
-                    await repository.release({lease.chat_id: lease.epoch for lease in idle})
-                epochs = None if self.is_alone else await repository.keep(self._lease_seconds)
-                if not self.is_alone:
-                    await self._keep_record(tx)
-                    CLOCK_OFFSET.set((datetime.now(UTC) - await repository.get_time()).total_seconds())
-                if forgotten := self._find_forgotten(epochs or {}):
-                    await repository.release(forgotten)
+                await repository.release(idle)
+                epochs = await repository.keep(held)
+                if LEAD in held:
+                    await repository.delete_ended()
+                CLOCK_OFFSET.set((datetime.now(UTC) - await repository.get_time()).total_seconds())
         except (StoreDown, TimeoutError) as error:
             log.warning("leases_not_kept", error=type(error).__name__)
-            return
-        CHAT_LEASES.labels("released").inc(len(idle))
+            return KEEP_SECONDS
+        CHAT_LEASES.labels("released").inc(_count_chats(idle))
         self._kept_at = began
-        if epochs is not None:
-            self._prolong(before, epochs, self._create_term(began))
+        for chat_id, lease in held.items():
+            if lease.is_held and epochs.get(chat_id) == lease.epoch:
+                lease.ends_at = _end(began)
+        self._lose([lease for chat_id, lease in held.items() if epochs.get(chat_id) != lease.epoch])
+        return KEEP_SECONDS
 
-    async def _keep_record(self, tx: Transaction) -> None:
-        """Keep the record of this process if it is time to, and look whether it lacks a key of the others."""
-        now = self._seconds()
-        if now - self._recorded_at < KEEP_RECORD_SECONDS:
-            return
-        known = ProcessRepository(tx, self.owner)
-        must_stand_aside = await known.keep() and await known.must_stand_aside()
-        self._recorded_at = now
-        if must_stand_aside and not self.stands_aside:
-            log.error("key_missing", reason="ENCRYPTION_KEYS lack a key of the others, so they do the work")
-        self.stands_aside = must_stand_aside
-
-    def _find_forgotten(self, epochs: Mapping[int, int]) -> Mapping[int, int]:
-        """Return leases that ended here, because an answer of the database came too late, and not there."""
-        return {
-            chat_id: epoch
-            for chat_id, epoch in epochs.items()
-            if chat_id not in self._held and chat_id not in self._claiming
-        }
-
-    def _prolong(self, before: Mapping[int, ChatLease], epochs: Mapping[int, int], term: Term) -> None:
-        for chat_id, lease in before.items():
-            if epochs.get(chat_id) == lease.epoch and lease.is_held:
-                lease.term = term
-        self._lose([lease for chat_id, lease in before.items() if epochs.get(chat_id) != lease.epoch])
+    def _drop(self, leases: Iterable[ChatLease]) -> dict[int, int]:
+        """Forget those leases under which nothing works. Return their epochs, to release them."""
+        dropped = [lease for lease in leases if not lease.tasks]
+        for lease in dropped:
+            lease.ends_at = -math.inf
+            del self._held[lease.chat_id]
+        return {lease.chat_id: lease.epoch for lease in dropped}
 
     def _lose(self, leases: Sequence[ChatLease]) -> None:
         """Forget leases that ended, and end the work under them."""
         lost = [lease for lease in leases if self._held.get(lease.chat_id) is lease]
         for lease in lost:
-            lease.term = lease.term.end()
+            lease.ends_at = -math.inf
             del self._held[lease.chat_id]
-        if lost:
-            CHAT_LEASES.labels("lost").inc(len(lost))
-            log.warning("chat_leases_lost", chats=len(lost))
-        for lease in lost:
-            for notify in self._on_lost:
-                notify(lease)
-
-    async def expire_all(self) -> None:
-        """End the leases of former processes. Only a process that is alone may do that, before it claims any."""
-        async with self._database.transaction() as tx:
-            await LeaseRepository(tx, self.owner).expire_all()
-
-    async def delete_ended(self) -> float:
-        """Delete the rows of leases that ended long ago, and return the seconds until the next call."""
-        async with self._database.transaction() as tx:
-            await LeaseRepository(tx, self.owner).delete_ended(DELETE_AFTER_SECONDS)
-        return CLEANUP_SECONDS
+            for task in lease.tasks:
+                task.cancel()
+        if chats := _count_chats([lease.chat_id for lease in lost]):
+            CHAT_LEASES.labels("lost").inc(chats)
+            log.warning("chat_leases_lost", chats=chats)
 
     async def release_all(self) -> None:
-        """Release every lease without work in progress, so that other processes go on with the chats at once.
+        """Release the leases before the process ends, so that others go on at once.
 
-        The process ends, so its record is deleted, too.
+        Those under which something still works end by themselves.
         """
-        released = [lease for lease in self._held.values() if not lease.users]
-        for lease in released:
-            del self._held[lease.chat_id]
-        if released or not self.is_alone:
-            async with self._database.keeping() as tx:
-                if released:
-                    await LeaseRepository(tx, self.owner).release({lease.chat_id: lease.epoch for lease in released})
-                if not self.is_alone:
-                    await ProcessRepository(tx, self.owner).delete()
+        released = self._drop(self._held.values())
+        try:
+            async with asyncio.timeout(RELEASED_WITHIN), self._database.keeping() as tx:
+                await LeaseRepository(tx, self.owner).release(released)
+        except (StoreDown, LeaseLost, TimeoutError) as error:
+            log.warning("leases_not_released", error=type(error).__name__)
+
+
+Leases = ChatLeases | UnsharedLeases
+
+
+def _end(began: float) -> float:
+    """Return until when a lease surely lasts that was asked for at `began`."""
+    return began + LEASE_SECONDS - MARGIN_SECONDS
+
+
+def _count_chats(leases: Collection[int]) -> int:
+    """Return how many of these leases are those of chats."""
+    return len(leases) - (LEAD in leases)

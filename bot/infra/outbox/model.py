@@ -2,25 +2,43 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 
 class Queue(StrEnum):
-    """A queue of notifications. Each keeps its order within a chat, and no queue waits for another."""
+    """A queue of notifications. Each keeps its order within a chat, and no queue waits for another.
 
-    URGENT = "money"  # most are about money. Rows keep the name that they were first saved with
-    EDITS = "edits"  # edits and removals of messages that were sent. Only those about one subject keep their order
-    EXTRA = "extra"  # pictures, files and conversation
-    BULK = "rate"  # one message to many users, within the limit for bulk
+    Attributes:
+        slots: how many are sent at once. So slow pictures and many quotes never delay money.
+        max_tries: a notification is given up after so many. None for never. 24 take about four hours.
+    """
+
+    slots: int
+    max_tries: int | None
+
+    URGENT = "urgent", 48, None  # most are about money
+    EDITS = (
+        "edits",
+        24,
+        24,
+    )  # edits and removals of messages that were sent. Only those about one subject keep their order
+    EXTRA = "extra", 24, 24  # pictures, files and conversation
+    BULK = "bulk", 128, None  # one message to many users, within the limit for bulk. All slots only if it is paid for
+
+    def __new__(cls, name: str, slots: int = 0, max_tries: int | None = None) -> Self:
+        """Create the queue that rows store by this name."""
+        member = str.__new__(cls, name)
+        member._value_, member.slots, member.max_tries = name, slots, max_tries
+        return member
 
 
 BACKLOG_QUEUES: Final = (Queue.URGENT, Queue.EDITS, Queue.EXTRA)
 """The queues whose waiting notifications are a backlog. Those in bulk are sent at the pace of a broadcast."""
 
-MAX_TRIES: Final[Mapping[Queue, int]] = {Queue.EDITS: 24, Queue.EXTRA: 24}
-"""A notification in these queues is given up after so many tries. That is about four hours after the first."""
+KEEP_SENT: Final = timedelta(days=30)
+"""How long the bot keeps a notification after it was sent or given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +46,42 @@ class NoPayload:
     """The payload of a notification that has no data beyond its kind."""
 
 
+Payload = TypeVar("Payload")
+
+
 class NotificationKind(StrEnum):
-    """The kinds of notification of one feature. Each has the name that rows store, and the type of its payload.
+    """The kinds of notification of one feature. Each has the name that rows store, its payload's type, and its queue.
 
         class RateNotification(NotificationKind):
-            DAILY_QUOTE = "daily_quote", DailyQuote
-            PRICE_ALERT = "rate_alert", PriceReached
+            DAILY_QUOTE = "daily_quote", DailyQuote, Queue.BULK
+            PRICE_ALERT = "rate_alert", PriceReached, Queue.BULK
 
     A payload is a frozen dataclass. Its fields are JSON values, times, decimals and enums.
     """
 
     payload: type[Any]
+    queue: Queue
 
-    def __new__(cls, name: str, payload: type[Any] = NoPayload) -> Self:
+    def __new__(cls, name: str, payload: type[Any] = NoPayload, queue: Queue = Queue.URGENT) -> Self:
         """Create the kind with this name."""
         member = str.__new__(cls, name)
-        member._value_ = name
-        member.payload = payload
+        member._value_, member.payload, member.queue = name, payload, queue
         return member
+
+    def create(
+        self, chat_id: int, subject: str, payload: Payload, now: datetime, mark: str = ""
+    ) -> "Notification[Payload]":
+        """Return a notification of this kind that is due now."""
+        return Notification(
+            chat_id=chat_id,
+            subject=subject,
+            kind=self,
+            mark=mark,
+            queue=self.queue,
+            payload=payload,
+            due_at=now,
+            created_at=now,
+        )
 
 
 def format_subject(*parts: object) -> str:
@@ -127,7 +163,7 @@ class Sent:
     """Telegram rejected the picture, so the message was sent as text."""
 
     others: tuple[StoredNotification, ...] = ()
-    """Later notifications of the chat that the same message has shown. They are sent with this one."""
+    """Later notifications of the chat that the same message has shown. They are finished with this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +188,8 @@ class Unreadable(Undeliverable):
 
 
 @dataclass(frozen=True, slots=True)
-class LeftToOthers:
-    """This process can't read the notification or its subject, but another one can, or a later version.
-
-    It stays as it is, and isn't tried again here for a while.
-    """
-
-    reason: str
+class Unknown:
+    """This version doesn't know its kind or a value. It stays as it is until an operator decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +199,7 @@ class ChatMoved(Undeliverable):
     new_chat_id: int = 0
 
 
-DeliveryOutcome = Sent | RetryLater | Undeliverable | ChatMoved | LeftToOthers
+DeliveryOutcome = Sent | RetryLater | Undeliverable | ChatMoved | Unknown
 """The outcome of one attempt to send a notification."""
 
 

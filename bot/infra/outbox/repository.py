@@ -1,13 +1,18 @@
-"""Reads and writes of notifications. Each is saved once, and their order within a chat is kept."""
+"""Reads and writes of notifications. Each is saved once, and their order within a chat is kept.
+
+Payloads are frozen dataclasses in the program, and JSON in the column.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import (
     ColumnElement,
-    Integer,
+    Executable,
     Select,
     and_,
     bindparam,
@@ -18,32 +23,32 @@ from sqlalchemy import (
     not_,
     or_,
     select,
+    union_all,
     update,
 )
 
-from bot.infra.db import upsert
 from bot.infra.db.columns import MALFORMED, Json, constant, is_in_json
-from bot.infra.db.repository import Repository
-from bot.infra.db.statements import once
+from bot.infra.db.repository import Repository, insert_all_new, once
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.repository import held_by_others
 from bot.infra.outbox.model import (
     BACKLOG_QUEUES,
-    MAX_TRIES,
     Backlog,
     Notification,
+    NotificationKind,
     NotificationStatus,
     Queue,
     SentMessage,
     StoredNotification,
 )
-from bot.infra.outbox.payload import pack
 from bot.infra.outbox.tables import IS_SENDING, IS_UNDELIVERABLE, IS_WAITING, is_unsent, outbox
 
-NOW, LIMIT = bindparam("now", type_=outbox.c.due_at.type), bindparam("limit", type_=Integer())
+_ADAPTERS: dict[type[object], TypeAdapter[Any]] = {}
+"""Payload type -> its pydantic adapter, created when it is first needed."""
 
 _same_chat = outbox.alias("same_chat")
 
+NOW = bindparam("now", type_=outbox.c.due_at.type)
 IS_EARLIER_IN_MONEY = (
     is_unsent(_same_chat),
     _same_chat.c.chat_id == outbox.c.chat_id,
@@ -60,58 +65,79 @@ IS_OF_KINDS = (
 
 @cache
 def _is_head(queue: Queue) -> ColumnElement[bool]:
-    """Return the condition that a waiting notification is a head: the first unsent one of its chat in this queue.
+    """Return the condition that a notification is a head: the first unsent one of its chat in this queue.
 
     In `Queue.EDITS` it is the first of each subject, so that no order waits for the removal of another's invoice.
 
     Chats that another process holds are left out. The parameter `me` is this process. Rates are sent in bulk by the
-    leader, whoever holds the chat. What this process leaves to others (`left`) keeps none behind it waiting.
+    leader, whoever holds the chat. A row that is skipped keeps none behind it waiting.
 
     It reads the index in the order of `due_at`, so a hundred heads cost a hundred lookups, however many rows wait.
     It is a scalar subquery, because PostgreSQL can't turn that into a join over all rows.
-
-    This is in the longest queries, and the most frequent ones. So it is built once.
     """
     in_queue, in_same_queue = (rows.c.queue == constant(queue) for rows in (outbox, _same_chat))
-    is_not_left = ~is_in_json(_same_chat.c.id, bindparam("left", type_=Json()))
-    is_alike = [is_unsent(_same_chat), _same_chat.c.chat_id == outbox.c.chat_id, in_same_queue, is_not_left]
+    is_not_skipped = ~is_in_json(_same_chat.c.id, bindparam("skipped", type_=Json()))
+    is_alike = [is_unsent(_same_chat), _same_chat.c.chat_id == outbox.c.chat_id, in_same_queue, is_not_skipped]
     if queue is Queue.EDITS:
         is_alike.append(_same_chat.c.subject == outbox.c.subject)
     first_of_chat = select(_same_chat.c.id).where(*is_alike).order_by(_same_chat.c.id).limit(1).scalar_subquery()
     conditions = [in_queue, outbox.c.id == first_of_chat]
     if queue is not Queue.BULK:
         conditions.append(~held_by_others(outbox.c.chat_id))
-    if queue in MAX_TRIES:
+    if queue in {Queue.EDITS, Queue.EXTRA}:
         # Notifications of one subject keep their order: a receipt comes after the message that the order was sent, and
         # an invoice is removed after it was sent.
-        conditions.append(~exists().where(*IS_EARLIER_IN_MONEY, is_not_left))
+        conditions.append(~exists().where(*IS_EARLIER_IN_MONEY, is_not_skipped))
     return and_(*conditions)
 
 
-@cache
-def _build_heads(queue: Queue) -> Select[Any]:
-    return select(outbox).where(IS_WAITING, _is_head(queue)).order_by(outbox.c.due_at, outbox.c.id)
+# These are the longest queries, and the most frequent ones. So each is built once.
+def _build_heads(*queues: Queue) -> Select[Any]:
+    return select(outbox).where(is_unsent(outbox), or_(*map(_is_head, queues)))
 
 
 @cache
-def _build_heads_in_chats() -> Select[Any]:
-    """Return the query for the heads of the chats `chats`, except those in bulk. The index needs `is_unsent`."""
-    are_heads = or_(*(_is_head(queue) for queue in Queue if queue is not Queue.BULK))
-    in_chats = outbox.c.chat_id.in_(bindparam("chats", expanding=True))
-    return select(outbox).where(IS_WAITING, is_unsent(outbox), in_chats, are_heads)
+def _build_first_heads(*queues: Queue) -> Executable:
+    """Return the query for the heads of each queue that are due first: one more than it can send at once."""
+    heads = (_build_heads(queue).order_by(outbox.c.due_at, outbox.c.id).limit(queue.slots + 1) for queue in queues)
+    return union_all(*(select(each.subquery()) for each in heads)).order_by("due_at", "id")
 
 
 @cache
-def _build_due_heads(queue: Queue) -> Select[Any]:
-    return _build_heads(queue).where(outbox.c.due_at <= NOW).limit(LIMIT)
+def _build_heads_in_chats(*queues: Queue) -> Executable:
+    return _build_heads(*queues).where(outbox.c.chat_id.in_(bindparam("chats", expanding=True)))
 
 
-@cache
-def _build_next_dues(*, is_later: bool) -> Select[Any]:
-    """Return the query for the time of each queue's next head, of those that are due after `now` if `is_later`."""
-    after = (outbox.c.due_at > NOW,) if is_later else ()
-    heads = {queue: _build_heads(queue).with_only_columns(outbox.c.due_at).where(*after).limit(1) for queue in Queue}
-    return select(*(head.scalar_subquery().label(queue.value) for queue, head in heads.items()))
+def pack(payload: object) -> dict[str, Any]:
+    """Return a payload as JSON values. A payload that was read from a row and not unpacked stays unchanged."""
+    if isinstance(payload, Mapping):
+        return dict(payload)
+    packed: dict[str, Any] = _get_adapter(type(payload)).dump_python(payload, mode="json")
+    return packed
+
+
+class PayloadUnreadable(Exception):
+    """The payload of a row doesn't match its kind. The text of this error doesn't quote it."""
+
+
+def unpack(kind: NotificationKind, notification: StoredNotification) -> Notification[Any]:
+    """Return the notification with its kind as `kind`, and its payload as the type of that kind.
+
+    Raises:
+        PayloadUnreadable: the payload doesn't match the kind.
+    """
+    try:
+        payload = _get_adapter(kind.payload).validate_python(notification.payload, by_alias=False, by_name=True)
+    except ValidationError:
+        # `from None`: the cause quotes the payload.
+        raise PayloadUnreadable from None
+    return replace(notification, kind=kind, payload=payload)
+
+
+def _get_adapter(payload: type[object]) -> TypeAdapter[Any]:
+    if payload not in _ADAPTERS:
+        _ADAPTERS[payload] = TypeAdapter(payload)
+    return _ADAPTERS[payload]
 
 
 class OutboxRepository(Repository[Notification[Any]]):
@@ -126,45 +152,39 @@ class OutboxRepository(Repository[Notification[Any]]):
     async def add(self, notifications: Sequence[Notification[object]]) -> int:
         """Save notifications that are new by subject, kind, mark and chat. Return how many were new."""
         rows = [self._seal(notification) for notification in notifications]
-        count = len(await upsert.insert_all_new(self._connection, outbox, rows, outbox.c.id))
+        count = len(await insert_all_new(self._connection, outbox, rows, outbox.c.id))
         if count:
             self._tx.chats.update(each.chat_id for each in notifications if each.queue is not Queue.BULK)
         return count
 
     async def find_heads(
-        self, now: datetime, limit: int = 100, queue: Queue = Queue.URGENT, left: Collection[int] = ()
+        self, queues: Collection[Queue] = (Queue.URGENT,), skipped: Collection[int] = ()
     ) -> tuple[StoredNotification, ...]:
-        """Return the first unsent row of each chat, if it is waiting and due. Skip the rows in `left`.
+        """Return the first unsent row of each chat in each queue, those that are due first, but not those in `skipped`.
 
-        No queue waits for another.
+        They are waiting, due or not, or being sent. A queue returns one more than it can send at once.
         """
-        values = {"now": now, "limit": limit, "me": self._owner, "left": sorted(left)}
-        return await self._find(_build_due_heads(queue), values)
+        return await self._find(_build_first_heads(*queues), {"me": self._owner, "skipped": sorted(skipped)})
 
     async def find_heads_in(
-        self, chat_ids: Collection[int], left: Collection[int] = ()
+        self, chat_ids: Collection[int], queues: Collection[Queue], skipped: Collection[int] = ()
     ) -> tuple[StoredNotification, ...]:
-        """Return the waiting heads of some chats, due or not, as `find_heads` does. Those in bulk aren't read."""
-        values = {"chats": list(chat_ids), "me": self._owner, "left": sorted(left)}
-        return await self._find(_build_heads_in_chats(), values)
+        """Return the heads of some chats, as `find_heads` does, in no order."""
+        values = {"chats": list(chat_ids), "me": self._owner, "skipped": sorted(skipped)}
+        return await self._find(_build_heads_in_chats(*queues), values)
 
-    async def find_next_due(self) -> datetime | None:
-        """Return when the next head is due."""
-        return min((due for due in (await self.find_next_dues()).values() if due is not MALFORMED), default=None)
-
-    async def find_next_dues(self, left: Collection[int] = (), after: datetime | None = None) -> Mapping[Queue, Any]:
-        """Return when the next head of each queue is due, or `MALFORMED`. Queues without a head are left out.
-
-        With `after`, heads that are due until then are left out.
-        """
-        values = {"me": self._owner, "left": sorted(left), **({"now": after} if after else {})}
-        row = (await self._connection.execute(_build_next_dues(is_later=after is not None), values)).one()
-        return {queue: due for queue, due in zip(Queue, row, strict=True) if due is not None}
-
-    async def find_due_after(self, moment: datetime, limit: int = 100) -> tuple[StoredNotification, ...]:
-        """Return waiting rows that are due after `moment`, the latest first. Rows that aren't heads are included."""
-        later = select(outbox).where(IS_WAITING, outbox.c.due_at > moment)
-        return await self._find(later.order_by(outbox.c.due_at.desc()).limit(limit))
+    async def find_alike(self, notification: Notification[Any]) -> tuple[StoredNotification, ...]:
+        """Return the later ones of its kind and subject that wait in the chat, but for no other message."""
+        later = once(
+            lambda: (
+                select(outbox)
+                .where(IS_WAITING, is_unsent(outbox), *IS_OF_KINDS, outbox.c.id > bindparam("after"))
+                .where(~exists().where(*IS_EARLIER_IN_MONEY))
+                .order_by(outbox.c.id)
+            )
+        )
+        of_kind = _of_kinds(notification.subject, [notification.kind], notification.chat_id)
+        return await self._find(later, {**of_kind, "after": notification.id})
 
     async def count_due(self, subject_start: str, now: datetime) -> int:
         """Return how many rows are due or being sent, of subjects that begin with `subject_start`."""
@@ -186,23 +206,35 @@ class OutboxRepository(Repository[Notification[Any]]):
         found = {name: Backlog(count, None if since is MALFORMED else since) for name, count, since in rows}
         return {queue: found.get(queue.value, Backlog()) for queue in Queue}
 
-    async def mark_sending(self, *notification_ids: int) -> Collection[int]:
-        """Mark waiting rows as being sent, and count the attempt. Return the ids of those that waited."""
+    async def mark_sending(self, notification_ids: Collection[int], now: datetime) -> Mapping[int, bool]:
+        """Mark unsent rows that are due as being sent, and count the attempt.
+
+        Return the ids of those that are marked, and whether each may have been sent before. A row that is marked
+        already was interrupted: call this only for rows that no task sends.
+        """
         marked = once(
             lambda: (
                 update(outbox)
-                .where(outbox.c.id.in_(bindparam("notifications", expanding=True)), IS_WAITING)
-                .values(status=NotificationStatus.SENDING.value, attempts=outbox.c.attempts + 1)
-                .returning(outbox.c.id)
+                .where(outbox.c.id.in_(bindparam("ids", expanding=True)), is_unsent(outbox), outbox.c.due_at <= NOW)
+                .values(
+                    status=NotificationStatus.SENDING.value,
+                    attempts=outbox.c.attempts + 1,
+                    maybe_sent=or_(outbox.c.maybe_sent, IS_SENDING),
+                )
+                .returning(outbox.c.id, outbox.c.maybe_sent)
             )
         )
-        return frozenset((await self._connection.execute(marked, {"notifications": notification_ids})).scalars())
+        rows = await self._connection.execute(marked, {"ids": list(notification_ids), "now": now})
+        return {row.id: row.maybe_sent for row in rows}
 
-    async def record_sent(self, notification_id: int, message_id: int | None, at: datetime) -> None:
-        """Mark a row as sent, as this message, from any status."""
-        arrived = {"status": NotificationStatus.SENT.value, "message_id": message_id, "sent_at": at, "failure": None}
+    async def record_sent(self, message_ids: Mapping[int, int | None], at: datetime) -> None:
+        """Mark rows as sent, from any status: the id of each, and that of its message."""
+        arrived = {"status": NotificationStatus.SENT.value, "sent_at": at, "failure": None}
         one = once(lambda: update(outbox).where(outbox.c.id == bindparam("notification")))
-        await self._change(one, {"notification": notification_id, **arrived})
+        if message_ids:
+            await self._connection.execute(
+                one, [{"notification": key, "message_id": sent, **arrived} for key, sent in message_ids.items()]
+            )
 
     async def postpone(self, notification_id: int, due_at: datetime, *, maybe_sent: bool) -> None:
         """Mark a row that is being sent as waiting until `due_at`. Once `maybe_sent` is set, it stays set."""
@@ -211,16 +243,16 @@ class OutboxRepository(Repository[Notification[Any]]):
             sending = sending.values(maybe_sent=True)
         await self._change(sending.values(status=NotificationStatus.WAITING.value, due_at=due_at))
 
-    async def leave(self, *notification_ids: int) -> None:
-        """Mark rows that are being sent as waiting, as if they had never been begun."""
-        sending = update(outbox).where(outbox.c.id.in_(notification_ids), IS_SENDING)
+    async def leave(self, notification_id: int) -> None:
+        """Mark a row that is being sent as waiting, as if it had never been begun."""
+        sending = update(outbox).where(outbox.c.id == notification_id, IS_SENDING)
         # The attempt doesn't count, because nothing was tried.
         waiting = {"status": NotificationStatus.WAITING.value, "attempts": outbox.c.attempts - 1}
         await self._change(sending.values(waiting))
 
-    async def give_up(self, notification_id: int, failure: str) -> None:
-        """Mark a row as undeliverable. `failure` says why, without personal data."""
-        await self._give_up(outbox.c.id == notification_id, failure)
+    async def give_up(self, notification_id: int, failure: str) -> int:
+        """Mark a row as undeliverable. `failure` says why, without personal data. Return 0 if it isn't unsent."""
+        return await self._give_up(outbox.c.id == notification_id, failure)
 
     async def give_up_chat(self, chat_id: int, failure: str) -> int:
         """Mark all unsent rows of a chat as undeliverable. Return how many."""
@@ -249,17 +281,6 @@ class OutboxRepository(Repository[Notification[Any]]):
     async def find_by_subject(self, subject: str) -> tuple[StoredNotification, ...]:
         """Return all rows of a subject in their order, in any status."""
         return await self._find(select(outbox).where(outbox.c.subject == subject).order_by(outbox.c.id))
-
-    async def find_interrupted(self, queues: Collection[Queue] = tuple(Queue)) -> tuple[StoredNotification, ...]:
-        """Return rows of some queues that are marked as being sent, without those of chats that another process holds.
-
-        Those that this process isn't sending were interrupted during a request.
-        """
-        is_ours = or_(outbox.c.queue == constant(Queue.BULK), ~held_by_others(outbox.c.chat_id))
-        interrupted = select(outbox).where(IS_SENDING, outbox.c.queue.in_(queues), is_ours)
-        found = await self._find(interrupted, {"me": self._owner})
-        # Sorted here, because for `ORDER BY id` SQLite would read all rows that were ever sent.
-        return tuple(sorted(found, key=lambda notification: notification.id))
 
     async def find_messages(self, subject: str, kinds: Collection[str], chat_id: int) -> tuple[SentMessage, ...]:
         """Return the messages of all notifications of these kinds, with any mark, in the order of the notifications."""

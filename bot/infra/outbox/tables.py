@@ -12,15 +12,14 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from bot.infra.db.columns import USER, BigId, Instant, Json, constant, not_exported, partial_index
-from bot.infra.db.metadata import metadata
+from bot.infra.db.columns import OWNER, BigId, Instant, Json, constant, metadata, not_exported, partial_index
 from bot.infra.outbox.model import NotificationStatus
 
 outbox = Table(
     "outbox",
     metadata,
     Column("id", BigId, primary_key=True),
-    Column("chat_id", BigInteger, nullable=False, info=USER),
+    Column("chat_id", BigInteger, nullable=False, info=OWNER),
     Column("subject", Text, nullable=False),
     Column("kind", Text, nullable=False),
     Column("mark", Text, nullable=False),
@@ -48,12 +47,11 @@ def is_unsent(notification: FromClause) -> ColumnElement[bool]:
 
 
 IS_WAITING = outbox.c.status == constant(NotificationStatus.WAITING)
-# Few rows are unsent, so the indexes for sending contain only those. The first finds what is due, in that order. The
-# second shows whether an earlier row of the chat is unsent.
-partial_index("ix_outbox_waiting", outbox.c.due_at, outbox.c.id, where=IS_WAITING)
-partial_index("ix_outbox_unsent", outbox.c.chat_id, outbox.c.id, where=is_unsent(outbox))
 IS_SENDING = outbox.c.status == constant(NotificationStatus.SENDING)
-partial_index("ix_outbox_sending", outbox.c.id, where=IS_SENDING)
+# Few rows are unsent, so the indexes for sending contain only those. The first finds what each queue sends next. The
+# second shows whether an earlier row of the chat is unsent.
+partial_index("ix_outbox_due", outbox.c.queue, outbox.c.due_at, outbox.c.id, where=is_unsent(outbox))
+partial_index("ix_outbox_unsent", outbox.c.chat_id, outbox.c.id, where=is_unsent(outbox))
 IS_SENT = outbox.c.sent_at.is_not(None)
 IS_UNDELIVERABLE = outbox.c.status == constant(NotificationStatus.UNDELIVERABLE)
 partial_index("ix_outbox_sent_at", outbox.c.sent_at, where=IS_SENT)

@@ -23,10 +23,9 @@ from telegram.error import TelegramError
 from telegram.request import BaseRequest, RequestData
 from yarl import URL
 
-from bot.infra.checked_requests import create_request_class
 from bot.infra.db.fence import is_lease_held
 from bot.infra.metrics import start_at_zero
-from bot.infra.telegram.errors import ServerError, SlowDown, Unanswered, Unsent
+from bot.infra.telegram.outcomes import ServerError, SlowDown, Unanswered, Unsent
 from bot.infra.tls import get_tls_context
 
 KINDS: Final = ("message", "edit", "other")
@@ -173,6 +172,9 @@ class TelegramRequest(BaseRequest):
         if not self._may_call():
             raise Unsent("this process no longer acts as the bot")
 
+    async def _check_part(self, *_: object) -> None:
+        self._check_may_call()
+
     @staticmethod
     def parse_json_payload(payload: bytes) -> dict[str, Any]:
         """Return the JSON of an answer. Unlike the inherited method, never log an unreadable one: it can be personal.
@@ -200,10 +202,14 @@ class TelegramRequest(BaseRequest):
         proxied = self._uses_proxy and address.host not in LOOPBACK
         if proxied not in self._sessions:
             context = get_tls_context() if address.scheme == "https" else True
+            # aiohttp calls these before it writes, and it writes the head together with the first part of the body.
+            checked = aiohttp.TraceConfig()
+            checked.on_request_headers_sent.append(self._check_part)
+            checked.on_request_chunk_sent.append(self._check_part)
             connector = aiohttp.TCPConnector(limit=self._connections, ssl=context, keepalive_timeout=KEEP_SECONDS)
             self._sessions[proxied] = aiohttp.ClientSession(
                 connector=connector,
-                request_class=create_request_class(self._check_may_call),
+                trace_configs=[checked],
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers={"User-Agent": self.USER_AGENT},
                 trust_env=proxied,
@@ -244,6 +250,8 @@ def _build_body(request_data: RequestData | None) -> tuple[bytes | aiohttp.FormD
 
 
 def _translate_error(error: Exception) -> TelegramError:
+    if isinstance(error.__cause__, Unsent):  # what `_check_part` raised before a part of the body
+        return error.__cause__
     if isinstance(error, _BEFORE_SENDING):
         return Unsent(f"Telegram was not reached: {type(error).__name__}")
     return Unanswered(f"no answer from Telegram: {type(error).__name__}")

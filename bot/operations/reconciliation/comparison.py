@@ -22,8 +22,7 @@ from bot.orders.order import Order
 from bot.orders.placement.matching import CREATED_AFTER, CREATED_BEFORE
 from bot.orders.poll_intervals import LONGEST_INTERVAL, is_tracked
 from bot.payments.tokens import LIGHTNING, TOKENS
-from bot.settlement.model import OrderReport
-from bot.settlement.steps import FAILED, STEP_OF_STATE, OrderStep, step_after
+from bot.settlement.model import FAILED, STEP_OF_STATE, OrderReport, OrderStep, step_after
 
 PENDING_FOR: Final = LONGEST_INTERVAL + timedelta(minutes=5)
 """For so long the poller may not have read a state yet. An order is polled every ten minutes at least."""
@@ -90,7 +89,7 @@ def find_shared_deposits(
     waiting = [
         _Deposit(report.channel, report.sats, _address_of(report), service_id)
         for service_id, report in listed.items()
-        if report.channel in TOKENS and report.sats is not None and may_be_paid(report, now)
+        if report.channel in TOKENS and may_be_paid(report, now)
     ]
     own = {service_id: order for service_id, order in orders.items() if awaits_deposit(order)}
     waiting += [

@@ -2,15 +2,14 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from bot.core import csv
-from bot.core.date_ranges import Span, parse_span
-from bot.infra.telegram.ui.router import Audience, Menu, Routes
+from bot.infra.telegram.ui.routes import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations.buttons import ReconciliationAction, ReconciliationButton
 from bot.operations.reconciliation import screens
 from bot.operations.reconciliation.books import ZONE
 from bot.operations.reconciliation.service import ReconciliationService
-from bot.settlement.model import SettlementFailure
+from bot.settlement.errors import SettlementFailure
+from bot.staff.period_files import PeriodFile
 from bot.users.session import Session
 
 _Action = Callable[[Session, str], Awaitable[bool]]
@@ -22,6 +21,7 @@ class ReconciliationHandlers:
 
     def __init__(self, reconciliation: ReconciliationService) -> None:
         self._reconciliation = reconciliation
+        self._books = PeriodFile("books", reconciliation.export_books, screens, ZONE)
 
     def routes(self) -> Routes[Session]:
         """Return the command and the buttons."""
@@ -39,11 +39,9 @@ class ReconciliationHandlers:
     async def reconcile(self, session: Session, typed: str) -> None:
         """Compare the service's list with our orders. With a period behind the command, send the books of it."""
         session.message_id = None
-        typed = " ".join(typed.split())
-        period = parse_span(typed, session.now.astimezone(ZONE).date(), ZONE) if typed else None
-        if period is not None:
-            await self._send_books(session, period)
-        elif typed:
+        if (period := self._books.parse(session, typed)) is not None:
+            await self._books.send(session, period)
+        elif typed.strip():
             session.notice = session.t("staff.export.unclear")
             await session.show(screens.ask_period(session.t))
         else:
@@ -71,15 +69,8 @@ class ReconciliationHandlers:
         return True
 
     async def _send_named_period(self, session: Session, name: str) -> bool:
-        find_period = screens.BOOK_SPANS.get(name)
-        if find_period is None:
-            return False
-        pressed = ReconciliationButton(ReconciliationAction.CSV, name).pack()
-        await session.acknowledge()
-        if not session.is_double_tap(pressed):
-            await self._send_books(session, find_period(session.now, ZONE))
-            session.record_tap(pressed)
-        return True
+        pressed = ReconciliationButton(ReconciliationAction.CSV, name)
+        return name in screens.BOOK_SPANS and await self._books.send_named(session, pressed, name)
 
     async def _reconcile(self, session: Session) -> Screen:
         has_failed = False
@@ -89,12 +80,3 @@ class ReconciliationHandlers:
             has_failed = True
         report = await self._reconciliation.load_report()
         return screens.show_report(session.t, report, session.now, session.zone, has_failed=has_failed)
-
-    async def _send_books(self, session: Session, period: Span) -> None:
-        file = await self._reconciliation.export_books(period, session.user.id)
-        if file.content is None:
-            await session.show(screens.explain_no_file(session.t, file, period))
-            return
-        name, caption = csv.build_file_name("books", period, ZONE), screens.format_caption(session.t, file, period)
-        if not await session.send_file(file.content, name, caption):
-            await session.show_below(screens.explain_not_sent(session.t))

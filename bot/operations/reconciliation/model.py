@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from bot.orders.deposits import LONGEST_LIST
-from bot.staff.alarm_model import AlarmKind
+from bot.staff.model import AlarmKind
 
 
 class DifferenceKind(StrEnum):

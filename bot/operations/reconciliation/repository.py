@@ -53,7 +53,9 @@ class ReconciliationRepository(OrderRows):
         merged = [span.since for span in before if span not in kept]
         await self._change(delete(spans).where(or_(spans.c.until < oldest, spans.c.since.in_(merged))))
         if new:
-            await self._connection.execute(insert(spans), [asdict(span) for span in sorted(new, key=_since)])
+            await self._connection.execute(
+                insert(spans), [asdict(span) for span in sorted(new, key=lambda span: span.since)]
+            )
 
     async def delete_runs(self, *, before: datetime, after: datetime) -> None:
         """Delete runs before a time and after another."""
@@ -103,10 +105,6 @@ class ReconciliationRepository(OrderRows):
 
 def _is_within(span: ListedSpan) -> tuple[ColumnElement[bool], ...]:
     return orders.c.created_at >= span.since, orders.c.created_at < span.until
-
-
-def _since(span: ListedSpan) -> datetime:
-    return span.since
 
 
 def _paid_order(row: dict[str, Any]) -> PaidOrder:

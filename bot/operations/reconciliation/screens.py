@@ -6,10 +6,9 @@ from typing import Final
 from bot.core.csv import CsvFile
 from bot.core.date_ranges import NAMED_SPANS, Span
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import clip, format_span, format_time
+from bot.infra.telegram.ui.reader import Reader, clip, format_span, format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.operations.buttons import ReconciliationAction, ReconciliationButton
-from bot.operations.reconciliation.books import ZONE
 from bot.operations.reconciliation.model import Difference, DifferenceKind, ListedSpan, Report, Run
 from bot.operations.reconciliation.service import MAX_ORDERS
 
@@ -45,16 +44,16 @@ def ask_period(t: Translator) -> Screen:
     return Screen(t("operations.books.ask"), ((week, month), (this, before), (back,)))
 
 
-def format_caption(t: Translator, file: CsvFile, period: Span) -> Html:
+def format_caption(reader: Reader, file: CsvFile, period: Span) -> Html:
     """Return how many paid orders the file sums up, and of which period."""
-    orders = t.plural("staff.export.orders", file.count)
-    return t("operations.books.caption", orders=orders, time=format_span(t, period, ZONE))
+    t, orders = reader.t, reader.t.plural("staff.export.orders", file.count)
+    return t("operations.books.caption", orders=orders, time=format_span(t, period, reader.zone))
 
 
-def explain_no_file(t: Translator, file: CsvFile, period: Span) -> Screen:
+def explain_no_file(reader: Reader, file: CsvFile, period: Span) -> Screen:
     """Say why there is no file: nothing was paid, or there are too many orders for one file."""
-    key = "operations.books.too_many" if file.count else "operations.books.no_orders"
-    return Screen(t(key, time=format_span(t, period, ZONE), most=MAX_ORDERS), (_books_row(t),))
+    t, key = reader.t, "operations.books.too_many" if file.count else "operations.books.no_orders"
+    return Screen(t(key, time=format_span(t, period, reader.zone), most=MAX_ORDERS), (_books_row(t),))
 
 
 def explain_not_sent(t: Translator) -> Screen:

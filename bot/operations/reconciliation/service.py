@@ -13,6 +13,8 @@ from typing import Final, TypeVar
 
 import structlog
 
+from bot.core.backoff import Backoff
+from bot.core.clock import Clock
 from bot.core.csv import CsvFile
 from bot.core.date_ranges import Span
 from bot.infra.db.transaction import Transaction
@@ -46,22 +48,14 @@ from bot.orders.deposits import LONGEST_LIST
 from bot.orders.order import Order
 from bot.orders.placement.matching import OrderListing, read_list
 from bot.orders.repository import OrderRepository
-from bot.orders.tracking.observer import Observer
+from bot.orders.tracking.tracker import OrderTracker
 from bot.settlement.access import SettlementAccess
-from bot.settlement.model import (
-    KeyRefused,
-    OrderNotFound,
-    OrderReport,
-    ServiceDown,
-    SettlementFailure,
-    SlowDown,
-)
-from bot.staff.alarm_model import Alarm, AlarmKind
-from bot.staff.alarm_repository import AlarmRepository
+from bot.settlement.errors import KeyRefused, NoAnswer, OrderNotFound, SettlementFailure, SlowDown
+from bot.settlement.model import OrderReport
 from bot.staff.alarms import clear_alarm, raise_alarm
-from bot.staff.audit import describe_span, record_audit
-from bot.staff.audit_terms import AuditTerms, name_as_written
-from bot.staff.model import AuditAction
+from bot.staff.audit import AuditTerms, describe_span, name_as_written, record_audit
+from bot.staff.model import Alarm, AlarmKind, AuditAction
+from bot.staff.repository import AlarmRepository
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -122,13 +116,13 @@ class ReconciliationService:
     """Run reconciliations, and write the books. The budget of the leader limits the requests."""
 
     def __init__(
-        self, infra: Infra, access: SettlementAccess, observer: Observer, operator_ids: frozenset[int]
+        self, infra: Infra, access: SettlementAccess, tracker: OrderTracker, operator_ids: frozenset[int]
     ) -> None:
         self._database = infra.database
         self._clock = infra.clock
         self._settlement = access.settlement
         self._budget = access.budget
-        self._observer = observer
+        self._tracker = tracker
         self._operators = operator_ids
 
     async def find_due(self) -> datetime:
@@ -172,7 +166,7 @@ class ReconciliationService:
             repository = ReconciliationRepository(tx)
             run, spans = await repository.newest(), await repository.find_spans()
             unseen = [UnseenSpan(span, await repository.count_created(span)) for span in find_unseen(spans)]
-            raised = {(alarm.kind, alarm.subject) for alarm in await AlarmRepository(tx).open()}
+            raised = {(alarm.kind, alarm.subject) for alarm in await AlarmRepository(tx).find_open()}
             wanted = [each for each in run.differences if each.is_about_money] if run else []
             handled = await _find_handled(tx, wanted)
         not_alarmed = sum(
@@ -326,7 +320,7 @@ class ReconciliationService:
         asked_at = self._clock.now()
         report = await self._look_up(suspected[0].service_id)
         if report is not None and any(each.kind is DifferenceKind.UNFOLLOWED for each in suspected):
-            await self._observer.apply_report(reference, report, asked_at=asked_at)
+            await self._tracker.apply_report(reference, report, asked_at=asked_at)
         rivals = {each.other: await self._look_up(each.other) for each in suspected if each.other}
         reading = Reading(asked_at, self._clock.now(), offset)
         async with self._database.reading() as tx:
@@ -379,7 +373,7 @@ class ReconciliationService:
     async def _change_alarms(self, tx: Transaction, run: Run, now: datetime) -> None:
         """Raise the alarms about new differences that concern money, and end those that are over."""
         wanted = {(ALARM_OF[each.kind], each.reference): each for each in run.differences if each.is_about_money}
-        raised = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind in ALARM_KINDS]
+        raised = [alarm for alarm in await AlarmRepository(tx).find_open() if alarm.kind in ALARM_KINDS]
         for alarm in raised:
             if (alarm.kind, alarm.subject) not in wanted:
                 await clear_alarm(tx, alarm.kind, alarm.subject, now, self._operators)
@@ -442,9 +436,51 @@ def _is_handled(difference: Difference, handled: Handled) -> bool:
 
 
 async def _within_time(request: Awaitable[T]) -> T:
-    """Return the answer. Raises `ServiceDown` if it takes too long."""
+    """Return the answer. Raises `NoAnswer` if it takes too long."""
     try:
         async with asyncio.timeout(REQUEST_TIMEOUT_SECONDS):
             return await request
     except TimeoutError:
-        raise ServiceDown from None
+        raise NoAnswer from None
+
+
+FIRST_AFTER: Final = timedelta(minutes=1)
+"""How long after the beginning of its lead a process waits: the poller first reads what has happened meanwhile."""
+
+LONGEST_WAIT: Final = timedelta(minutes=1)
+"""An operator can have reconciled meanwhile, so the time of the next run is read again after this."""
+
+AFTER_FAILURES: Final = Backoff(first=30.0, longest=600.0)
+
+
+class ReconciliationWorker:
+    """Run reconciliations when they are due."""
+
+    def __init__(self, service: ReconciliationService, clock: Clock) -> None:
+        self._service = service
+        self._clock = clock
+        self._not_before = clock.now() + FIRST_AFTER
+        self._failures = 0
+
+    async def begin_to_lead(self) -> None:
+        """Wait for the poller, and forget the failures of an earlier lead."""
+        self._not_before, self._failures = self._clock.now() + FIRST_AFTER, 0
+
+    async def tick(self) -> float:
+        """Run one if it is due. Return the seconds until the next call."""
+        due = max(await self._service.find_due(), self._not_before)
+        wait = min(due - self._clock.now(), LONGEST_WAIT)
+        if wait > timedelta(0):
+            return wait.total_seconds()
+        try:
+            run = await self._service.run()
+        except SettlementFailure as failure:
+            self._failures += 1
+            pause = AFTER_FAILURES.after(self._failures)
+            if isinstance(failure, SlowDown) and failure.retry_after:
+                pause = max(pause, failure.retry_after)
+            self._not_before = self._clock.now() + timedelta(seconds=pause)
+            log.info("reconciliation_failed", error=type(failure).__name__, retry_in=pause)
+            return min(pause, LONGEST_WAIT.total_seconds())
+        self._failures = 0
+        return max(min(run.next_at - self._clock.now(), LONGEST_WAIT).total_seconds(), 0.0)

@@ -2,8 +2,7 @@
 
 from sqlalchemy import Column, Index, Integer, Table
 
-from bot.infra.db.columns import BigId, Instant, Json
-from bot.infra.db.metadata import metadata
+from bot.infra.db.columns import BigId, Instant, Json, metadata
 
 runs = Table(
     "reconciliations",

@@ -1,17 +1,42 @@
-"""The figures of destinations, measured regularly from the bot's own orders and kept in memory."""
+"""Measurements of the bot's own records, kept in memory: payout times, and how each destination is doing."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from bot.core.clock import Clock
-from bot.core.sample_size import SAMPLE_PERIOD
 from bot.infra.db.database import Database
-from bot.orders.destinations.model import DestinationsHealth, PayoutTimes, Usual, judge, measure
+from bot.infra.db.errors import StoreDown
+from bot.orders.destinations.model import SAMPLE_PERIOD, DestinationsHealth, PayoutTimes, Usual, judge, measure
 from bot.orders.destinations.repository import DestinationRepository, PayoutTimeRepository
-from bot.orders.measurement import CACHED_FOR, CachedMeasurement
 from bot.settlement.catalogue import CachedValue
+
+T = TypeVar("T")
+
+CACHED_FOR: Final = timedelta(minutes=30)
+
+
+class CachedMeasurement(ABC, Generic[T]):
+    """Measure records of the bot, and keep the result for `keep_for`."""
+
+    def __init__(self, database: Database, clock: Clock, keep_for: timedelta = CACHED_FOR) -> None:
+        self._database = database
+        self._clock = clock
+        self._shared = CachedValue(self._measure, keep_for, clock)
+
+    async def get(self) -> T | None:
+        """Return the measurement, or None if there are too few records or the database doesn't answer."""
+        try:
+            return await self._shared.get()
+        except StoreDown:
+            return None
+
+    @abstractmethod
+    async def _measure(self) -> T | None:
+        """Read and measure the records. Return None if there are too few."""
+
 
 JUDGED_EVERY: Final = timedelta(minutes=1)
 """How often recent transfers are read. What is usual changes slowly and is read every half hour."""

@@ -1,7 +1,4 @@
-"""The figures of destinations, and the rules by which one is slow or failing. All functions are pure.
-
-A transfer is a paid order. It is sent, or it fails, or it is still open.
-"""
+"""Which records the typical times shown to customers are measured from, and how many are needed."""
 
 import math
 from bisect import bisect_left
@@ -13,9 +10,15 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from bot.core.sample_size import MIN_SAMPLES
 from bot.core.zones import PRESUMED
 from bot.settlement.model import PayoutMethod
+
+SAMPLE_PERIOD: Final = timedelta(days=30)
+"""Only records created this recently are measured."""
+
+MIN_SAMPLES: Final = 20
+"""With fewer records, nothing is shown."""
+
 
 ON_EACH_SIDE: Final = 0.025
 _HALVINGS: Final = 40
@@ -77,7 +80,6 @@ def compare(first: Sequence[int], second: Sequence[int]) -> float:
 
 
 def _chance_of(count: int, hits: int, chance: float) -> float:
-    """Return how likely exactly so many of `count` independent events are."""
     if chance in {0.0, 1.0}:
         return float(hits == count * chance)
     ways = math.lgamma(count + 1) - math.lgamma(hits + 1) - math.lgamma(count - hits + 1)
@@ -383,7 +385,7 @@ def _do_differ(first: Sequence[timedelta], second: Sequence[timedelta]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Looked:
+class _Judged:
     """The transfers to one destination that can be judged, in order, and whether each of them is a hit: late or failed.
 
     `begun` are the times by which they are ordered. `run` is where trouble began, if there is trouble now.
@@ -406,8 +408,8 @@ def judge(usual: Mapping[str, Usual], recent: Iterable[RecentTransfer], now: dat
     of = dict[str, list[RecentTransfer]]()
     for transfer in sorted(recent, key=lambda each: each.paid_at):
         of.setdefault(transfer.key, []).append(transfer)
-    speeds = {key: _look_at_speed(known, of.get(key, ()), now) for key, known in usual.items()}
-    failures = {key: _look_at_failures(known, of.get(key, ()), now) for key, known in usual.items()}
+    speeds = {key: _judge_speed(known, of.get(key, ()), now) for key, known in usual.items()}
+    failures = {key: _judge_failures(known, of.get(key, ()), now) for key, known in usual.items()}
     return DestinationsHealth(
         now,
         {
@@ -421,12 +423,12 @@ def judge(usual: Mapping[str, Usual], recent: Iterable[RecentTransfer], now: dat
     )
 
 
-def _look_at_speed(usual: Usual, transfers: Iterable[RecentTransfer], now: datetime) -> _Looked:
+def _judge_speed(usual: Usual, transfers: Iterable[RecentTransfer], now: datetime) -> _Judged:
     """Judge the transfers that were paid so long ago that they are late, if they aren't sent.
 
     Newer ones would show only those that were fast. An open one is late if the service reported it open after that.
     """
-    looked, hits = list[RecentTransfer](), list[bool]()
+    judged, hits = list[RecentTransfer](), list[bool]()
     for transfer in transfers:
         limit = usual.limits.at(transfer.paid_at).late_after if usual.limits else None
         is_over = transfer.ended_at is not None and transfer.ended_at < now - COUNTS_WITHIN
@@ -434,14 +436,14 @@ def _look_at_speed(usual: Usual, transfers: Iterable[RecentTransfer], now: datet
             continue
         is_late = transfer.lasted > limit
         if is_late or transfer.ended_at is not None:
-            looked.append(transfer)
+            judged.append(transfer)
             hits.append(is_late)
     run = find_run(hits, LATE_CHANCE, LATE_BELOW, needs_most=True)
-    newest = max((each.ended_at or now for each, is_late in zip(looked, hits, strict=True) if is_late), default=now)
-    return _Looked(hits, [each.paid_at for each in looked], run if newest >= now - LATE_WITHIN else None)
+    newest = max((each.ended_at or now for each, is_late in zip(judged, hits, strict=True) if is_late), default=now)
+    return _Judged(hits, [each.paid_at for each in judged], run if newest >= now - LATE_WITHIN else None)
 
 
-def _look_at_failures(usual: Usual, transfers: Iterable[RecentTransfer], now: datetime) -> _Looked:
+def _judge_failures(usual: Usual, transfers: Iterable[RecentTransfer], now: datetime) -> _Judged:
     """Judge the newest ended transfer of each sender: one who repeats a wrong number says nothing about a bank."""
     newest = dict[int | str, tuple[datetime, bool]]()
     for transfer in transfers:
@@ -450,10 +452,10 @@ def _look_at_failures(usual: Usual, transfers: Iterable[RecentTransfer], now: da
             continue
         if transfer.payer not in newest or newest[transfer.payer][0] <= ended_at:
             newest[transfer.payer] = ended_at, transfer.is_failed
-    looked = sorted(newest.values())
-    hits = [is_failed for _, is_failed in looked]
+    judged = sorted(newest.values())
+    hits = [is_failed for _, is_failed in judged]
     run = None if usual.fail_chance is None else find_run(hits, usual.fail_chance, FAILED_BELOW)
-    return _Looked(hits, [ended_at for ended_at, _ in looked], run)
+    return _Judged(hits, [ended_at for ended_at, _ in judged], run)
 
 
 def find_run(hits: Sequence[bool], chance: float, below: float, *, needs_most: bool = False) -> int | None:
@@ -487,12 +489,12 @@ def _find_beginnings(hits: Sequence[bool], first: int, end: int, *, needs_most: 
             yield begin
 
 
-def _find_trouble(looked: Mapping[str, _Looked], key: str) -> Trouble | None:
-    run = looked[key].run
+def _find_trouble(judged: Mapping[str, _Judged], key: str) -> Trouble | None:
+    run = judged[key].run
     if run is None:
         return None
-    since, newest = looked[key].begun[run], looked[key].hits[max(run, len(looked[key].hits) - NEWEST) :]
-    others = [each.since(since) for other, each in looked.items() if other != key]
+    since, newest = judged[key].begun[run], judged[key].hits[max(run, len(judged[key].hits) - NEWEST) :]
+    others = [each.since(since) for other, each in judged.items() if other != key]
     return Trouble(since=since, hits=sum(newest), count=len(newest), is_alone=not _is_common(others))
 
 
@@ -504,11 +506,11 @@ def _is_common(others: Iterable[Sequence[bool]]) -> bool:
     return sum(sum(hits) / len(hits) for hits in known) >= MOST * len(known)
 
 
-def _find_slow(looked: Mapping[str, _Looked], key: str, transfers: Sequence[RecentTransfer]) -> Trouble | None:
-    trouble = _find_trouble(looked, key)
+def _find_slow(judged: Mapping[str, _Judged], key: str, transfers: Sequence[RecentTransfer]) -> Trouble | None:
+    trouble = _find_trouble(judged, key)
     if trouble is None:
         return None
-    counted = looked[key].begun[-trouble.count]
+    counted = judged[key].begun[-trouble.count]
     length, is_longer = find_median([each for each in transfers if each.paid_at >= counted and not each.is_failed])
     return replace(trouble, length=length, is_longer=is_longer)
 

@@ -19,8 +19,7 @@ from bot.orders.destinations.model import (
 )
 from bot.orders.tables import orders
 from bot.settlement import json_values as nested
-from bot.settlement.model import PayoutMethod
-from bot.settlement.steps import COMPLETED, FAILED
+from bot.settlement.model import COMPLETED, FAILED, PayoutMethod
 
 SAMPLE: Final = 1_000
 """Transfers of a destination whose times are read. More would hardly make the figures better."""

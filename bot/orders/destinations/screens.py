@@ -5,13 +5,14 @@ from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Final
 
-from bot.core.sample_size import MIN_SAMPLES, SAMPLE_PERIOD
 from bot.infra.drawing.chart import Row, RowFacts
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import clip, format_clock, format_time
+from bot.infra.telegram.ui.reader import clip, format_clock, format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.buttons import DestinationsButton
 from bot.orders.destinations.model import (
+    MIN_SAMPLES,
+    SAMPLE_PERIOD,
     DestinationHealth,
     DestinationsHealth,
     Estimate,

@@ -1,26 +1,136 @@
-"""Render the pages as HTML: a payment with its status, or a short notice.
+"""Render the pages as HTML: a payment with its status, a receipt, the check of a code, or a short notice.
 
 The templates contain the markup, and this module provides the texts. The pages work without JavaScript. The script
 only counts down, copies, and updates the status.
 """
 
-from dataclasses import dataclass
+import hashlib
+import json
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
 
 from bot.core.locales import FALLBACK, find_locale
+from bot.core.zones import PRESUMED
 from bot.infra.i18n import LOCALES, Translator, other_locales
 from bot.orders.destinations.model import DestinationHealth, PayoutTimes
 from bot.orders.destinations.screens import format_destination_health, format_payout_times
 from bot.orders.order import Order, OrderStatus
-from bot.orders.pay_page.files import Files
-from bot.orders.pay_page.status_text import StatusText, describe_status
-from bot.orders.payment_details import PaymentDetails, Transfer
-from bot.users.provider import Provider
+from bot.orders.receipts import screens
+from bot.orders.receipts.codes import VERIFY_PATH, ReceiptLinks, SentOrder, compact_code, form_address, receipt_url
+from bot.orders.receipts.screens import ReceiptFacts
+from bot.orders.screens.formatting import format_price
+from bot.orders.screens.payment import PaymentDetails, Transfer
+from bot.settlement.model import OrderStep
+from bot.users.model import Provider
+
+IN_PROGRESS = (
+    OrderStatus.WAITING,
+    OrderStatus.PAID,
+    OrderStatus.CONVERTING,
+    OrderStatus.SENDING,
+    OrderStatus.SENT,
+)
+SHOWN: Final = frozenset(
+    {
+        *IN_PROGRESS,
+        OrderStatus.FAILED_PAID,
+        OrderStatus.FAILED_UNKNOWN,
+        OrderStatus.FAILED_UNPAID,
+        OrderStatus.EXPIRED,
+        OrderStatus.CLOSED,
+    }
+)
+"""The statuses that a page shows. All others are shown as closed."""
+
+STEPS = (OrderStep.CONVERTING, OrderStep.SENDING, OrderStep.SENT)
+POLL_SECONDS = {
+    OrderStatus.WAITING: 2,
+    OrderStatus.PAID: 3,
+    OrderStatus.CONVERTING: 3,
+    OrderStatus.SENDING: 3,
+    OrderStatus.EXPIRED: 15,
+}
+"""Seconds between two requests of a page, by status. An expired page still polls for a late payment."""
+
+
+def shown_status(order: Order, now: datetime) -> OrderStatus:
+    """Return the status that the page of `order` shows. Only with `WAITING` may the page show an invoice or deposit."""
+    status = order.status(now)
+    if status is OrderStatus.FAILED_UNPAID and order.is_expired(now):
+        return OrderStatus.EXPIRED
+    return status if status in SHOWN else OrderStatus.CLOSED
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineStep:
+    """A line of the timeline. `progress` is "done", "now" or "next"."""
+
+    name: str
+    progress: str
+
+
+@dataclass(frozen=True)
+class StatusText:
+    """The texts of a status in one language, for the page and its script. They contain nothing about an order."""
+
+    state: OrderStatus
+    heading: str
+    text: str
+    steps: tuple[TimelineStep, ...]
+    again: int | None
+
+    @cached_property
+    def body(self) -> bytes:
+        """The texts as JSON, for the page's script."""
+        return json.dumps(asdict(self), ensure_ascii=False).encode()
+
+    @cached_property
+    def etag(self) -> str:
+        """The version of the texts. The script sends it, and gets no texts if the status hasn't changed."""
+        return f'"{hashlib.sha256(self.body).hexdigest()[:16]}"'
+
+
+def describe_status(t: Translator, status: OrderStatus) -> StatusText:
+    """Return the texts of a status in `SHOWN`."""
+    return StatusText(
+        state=status,
+        heading=t.plain(f"orders.pay_page.{status}"),
+        text=t.plain(f"orders.pay_page.{status}_text"),
+        steps=_steps(t, status),
+        again=POLL_SECONDS.get(status),
+    )
+
+
+def _steps(t: Translator, status: OrderStatus) -> tuple[TimelineStep, ...]:
+    """Return the timeline from the payment on, or nothing if the order failed or expired."""
+    if status not in IN_PROGRESS:
+        return ()
+    names = [t.plain("orders.step.payment" if status is OrderStatus.WAITING else "orders.step.paid")]
+    names += [t.plain(f"orders.step.{step.name.lower()}") for step in STEPS]
+    # Paid and not yet converting: the payment is done, and the next step is in progress.
+    reached = {
+        OrderStatus.WAITING: 0,
+        OrderStatus.PAID: 1,
+        OrderStatus.CONVERTING: 1,
+        OrderStatus.SENDING: 2,
+        OrderStatus.SENT: 4,
+    }[status]
+    return tuple(TimelineStep(name, _progress(place, reached)) for place, name in enumerate(names))
+
+
+def _progress(place: int, reached: int) -> str:
+    if place == reached:
+        return "now"
+    return "done" if place < reached else "next"
+
 
 PARAMETER = "l"
 MAX_READ = 10
@@ -33,7 +143,6 @@ def language_of(request: Request) -> str:
 
 
 def _preferred(header: str) -> list[str]:
-    """Return the languages of an Accept-Language header, the most preferred first."""
     weighed = []
     for part in header.split(",")[:MAX_READ]:
         tag, _, weight = part.partition(";")
@@ -46,6 +155,43 @@ def _weight(text: str) -> float:
         return float(text.strip().removeprefix("q=")) if text.strip() else 1.0
     except ValueError:
         return 0.0
+
+
+FOLDER = Path(__file__).parent / "static"
+TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+FOR_A_YEAR = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file. `version` changes with its content."""
+
+    content: bytes
+    kind: str
+    version: str
+
+
+class Files:
+    """Serve the files of the folder `static`."""
+
+    def __init__(self) -> None:
+        self._files = {path.name: _read(path) for path in FOLDER.iterdir() if path.suffix in TYPES}
+
+    def link(self, name: str) -> str:
+        """Return the relative address of a file, so that it works behind any path prefix of a proxy."""
+        return f"../static/{name}?v={self._files[name].version}"
+
+    async def answer(self, request: Request) -> Response:
+        """Answer with the file, or with 404."""
+        file = self._files.get(request.path_params["name"])
+        if file is None:
+            raise HTTPException(404)
+        return Response(file.content, media_type=file.kind, headers={"cache-control": FOR_A_YEAR})
+
+
+def _read(path: Path) -> File:
+    content = path.read_bytes()
+    return File(content, TYPES[path.suffix], hashlib.sha256(content).hexdigest()[:12])
 
 
 TEMPLATES: Final = Environment(
@@ -98,7 +244,7 @@ def render_payment(t: Translator, shown: ShownPayment, site: Site) -> str:
     """Return the page of one payment."""
     status, token = shown.status, shown.order.page_token or ""
     return TEMPLATES.get_template("payment.html").render(
-        common_values(t, site),
+        _common_values(t, site),
         status=status,
         data={
             "data-state": status.state,
@@ -117,10 +263,10 @@ def render_payment(t: Translator, shown: ShownPayment, site: Site) -> str:
 
 def render_notice(t: Translator, site: Site, heading: str, text: str) -> str:
     """Return a page with only a heading and a text."""
-    return TEMPLATES.get_template("notice.html").render(common_values(t, site), heading=heading, text=text)
+    return TEMPLATES.get_template("notice.html").render(_common_values(t, site), heading=heading, text=text)
 
 
-def common_values(t: Translator, site: Site) -> dict[str, object]:
+def _common_values(t: Translator, site: Site) -> dict[str, object]:
     """Return what every page shows: the languages, the way to the chat, and who runs the bot, if that is set."""
     provider = site.provider
     return {
@@ -146,14 +292,12 @@ def _expiry(t: Translator, shown: ShownPayment) -> dict[str, object]:
 
 
 def _amounts(t: Translator, shown: ShownPayment) -> list[str]:
-    """Return the amounts: what to pay in each of its units, the first one to be paid, and what the recipient gets."""
+    """Return the amounts: what to pay, and what the recipient gets."""
     order = shown.order
-    amounts = [
-        t.sats(order.sats or order.expected_sats),
+    return [
+        format_price(t, order.sats or order.expected_sats, order.channel),
         t.plain("orders.pay_page.to_send", amount=t.rupiah(order.idr or order.expected_idr)),
     ]
-    transfer = shown.details.transfer if shown.details else None
-    return [f"{transfer.amount} {transfer.token.symbol}", *amounts] if transfer else amounts
 
 
 def _pay(t: Translator, shown: ShownPayment, details: PaymentDetails, token: str) -> dict[str, object]:
@@ -185,7 +329,7 @@ def _countdown(t: Translator, shown: ShownPayment) -> dict[str, object] | None:
         "text": t.plain("orders.pay_page.expires", soon=t.until(expires, shown.now)),
         "words": t.plain("orders.pay_page.countdown", time="{time}"),
         "span": int(max((expires - shown.order.created_at).total_seconds(), 1)),
-        "left": max(int(shown.seconds_remaining or 0), 0),
+        "seconds": max(int(shown.seconds_remaining or 0), 0),
     }
 
 
@@ -209,9 +353,94 @@ def _transfer(t: Translator, transfer: Transfer) -> dict[str, object]:
 def _refresh(shown: ShownPayment) -> int | None:
     if shown.status.again is None:
         return None
-    left = shown.seconds_remaining if shown.details else None
-    return REFRESH_SECONDS if left is None else max(1, min(REFRESH_SECONDS, int(left) + 1))
+    seconds = shown.seconds_remaining if shown.details else None
+    return REFRESH_SECONDS if seconds is None else max(1, min(REFRESH_SECONDS, int(seconds) + 1))
 
 
 def _milliseconds(moment: datetime | None) -> int | None:
     return None if moment is None else int(moment.timestamp() * 1000)
+
+
+CODE_PARAMETER = "code"
+LONGEST_CODE = 40
+"""How many characters the form accepts: a code with spaces around its dashes."""
+
+
+def build_facts(t: Translator, sent: SentOrder, site: Site) -> ReceiptFacts:
+    """Return the texts of the picture. Nobody knows the reader's time zone, so its times are in WIB, with its name."""
+    return screens.build_facts(t, sent.order, sent.code, PRESUMED, ReceiptLinks(site.bot, site.public_url))
+
+
+def render_receipt(t: Translator, sent: SentOrder, site: Site) -> str:
+    """Return the payment page of an order that was sent: its receipt."""
+    values = _receipt_values(t, sent, site)
+    return TEMPLATES.get_template("receipt.html").render(
+        values, heading=t.plain("orders.pay_page.sent"), text=t.plain("orders.receipt_page.sent_text"), warning=None
+    )
+
+
+def render_genuine(t: Translator, sent: SentOrder, site: Site) -> str:
+    """Return the page that says that a receipt is genuine, with its facts for comparison."""
+    values = _receipt_values(t, sent, site)
+    values["chat"] = _check_in_telegram(t, sent, site)
+    return TEMPLATES.get_template("receipt.html").render(
+        values,
+        heading=t.plain("orders.receipt_page.genuine"),
+        text=t.plain("orders.receipt_page.genuine_text", amount=screens.format_amount(t, sent.order)),
+        warning=t.plain("orders.receipt_page.compare", host=form_address(site.public_url).partition("/")[0]),
+    )
+
+
+def render_form(t: Translator, site: Site, unknown: str | None = None) -> str:
+    """Return the page where a code can be entered. No receipt has the code `unknown`, which was entered before."""
+    key = "ask" if unknown is None else "unknown"
+    return TEMPLATES.get_template("verify.html").render(
+        _common_values(t, site),
+        title=t.plain("orders.verify_page.title"),
+        state="ask" if unknown is None else "failed",
+        heading=t.plain(f"orders.verify_page.{key}"),
+        text=t.plain(f"orders.verify_page.{key}_text"),
+        label=t.plain("orders.receipt.code"),
+        check=t.plain("orders.verify_page.check"),
+        name=CODE_PARAMETER,
+        longest=LONGEST_CODE,
+        typed=(unknown or "")[:LONGEST_CODE],
+    )
+
+
+def _receipt_values(t: Translator, sent: SentOrder, site: Site) -> dict[str, object]:
+    """Return what both pages of a receipt show.
+
+    Addresses of its pictures are relative, so that they work on both, and behind any path prefix of a proxy.
+    """
+    order, reference = sent.order, sent.order.reference
+    compact = compact_code(sent.code)
+    below = f"..{VERIFY_PATH}{compact}"
+    return {
+        **_common_values(t, site),
+        "title": t.plain("orders.receipt_page.title", reference=reference),
+        "amount": screens.format_amount(t, order),
+        "recipient": screens.format_recipient(t, order),
+        "rows": screens.format_rows(t, order, PRESUMED),
+        "meaning": screens.format_meaning(t, order),
+        "code_label": t.plain("orders.receipt.code"),
+        "code": sent.code,
+        "code_hint": t.plain("orders.receipt.hint_page", address=form_address(site.public_url)),
+        "url": receipt_url(site.public_url, compact),
+        "qr": f"{below}/qr.png",
+        "qr_label": t.plain("orders.receipt_page.qr"),
+        "share": t.plain("orders.receipt_page.share"),
+        "copy_link": t.plain("orders.receipt_page.copy_link"),
+        "copied": t.plain("orders.pay_page.copied"),
+        "print": t.plain("orders.receipt_page.print"),
+        # A receipt is kept with its recipient. After a deletion it can only be checked.
+        "picture": f"{below}/receipt.png?{PARAMETER}={t.locale}" if order.has_recipient else None,
+        "picture_name": f"kirim-{reference}.png",
+        "save": t.plain("orders.receipt_page.save"),
+    }
+
+
+def _check_in_telegram(t: Translator, sent: SentOrder, site: Site) -> tuple[str, str] | None:
+    """Return the label and address of the same check in the chat with the bot, or None if its name isn't known."""
+    url = ReceiptLinks(site.bot).to_chat(sent.code)
+    return (t.plain("orders.receipt_page.in_telegram"), url) if url else None

@@ -34,15 +34,15 @@ class DepositSums:
         self._clock = clock
         self._rules = rules
 
-    async def preview(self, method: PayoutMethod | None, channel: str, worth: Estimate) -> Estimate:
-        """Return what would be ordered for an amount that is worth this.
+    async def preview(self, method: PayoutMethod | None, channel: str, estimated: Estimate) -> Estimate:
+        """Return what would be ordered for an amount with this estimate.
 
         Raises:
             Rejection: the sum would be above the destination's cap.
         """
         async with self._database.reading() as tx:
-            sats = await _find_free(tx, channel, worth.sats, self._clock.now())
-        return self._check(method, sats, worth.quote)
+            sats = await _find_free(tx, channel, estimated.sats, self._clock.now())
+        return self._check(method, sats, estimated.quote)
 
     async def reserve(self, tx: Transaction, intent: Order, quote: Quote) -> Order:
         """Return the intent with a sum that no other order has. It must be added in `tx`.
@@ -70,16 +70,16 @@ class DepositSums:
         )
 
     def _check(self, method: PayoutMethod | None, sats: int, quote: Quote) -> Estimate:
-        """Return what the sum is worth. The typed amount was within the limits. The sum can be above the cap."""
-        worth = estimate(Amount("SAT", sats), quote)
+        """Return what the sum brings. The typed amount was within the limits. The sum can be above the cap."""
+        estimated = estimate(Amount("SAT", sats), quote)
         allowed = self._rules.amounts_for(method)
-        if method is not None and allowed.is_above(worth.idr):
+        if method is not None and allowed.is_above(estimated.idr):
             raise AmountRejected(
-                "orders.amount.deposit_above_cap", idr=worth.idr, cap=allowed.maximum, name=display_name(method)
+                "orders.amount.deposit_above_cap", idr=estimated.idr, cap=allowed.maximum, name=display_name(method)
             )
         if sats > MAX_SATS:
             raise AmountRejected("core.amount.too_large_sats", maximum=MAX_SATS)
-        return worth
+        return estimated
 
 
 async def _find_free(tx: Transaction, channel: str, least: int, now: datetime) -> int:

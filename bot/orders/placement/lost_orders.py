@@ -7,16 +7,15 @@ the user is asked, and no request is ever repeated automatically.
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Final
 
 import structlog
 
-from bot.core.error_location import find_location
+from bot.core.reasons import find_location
 from bot.infra.feature import Infra
-from bot.infra.log_context import bind_fields
-from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.logging import bind_fields
 from bot.infra.workers import run_each
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notification_queue import order_notifications
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import UNCERTAIN_PHASES, Order, Phase
 from bot.orders.placement.matching import (
     CREATED_AFTER,
@@ -27,15 +26,18 @@ from bot.orders.placement.matching import (
     read_list,
     read_rivals,
 )
-from bot.orders.placement.request_time import may_be_in_progress
-from bot.orders.placement.results import ResultRecorder
+from bot.orders.placement.results import ResultRecorder, save_uncreated
 from bot.orders.placement.submission import OrderSubmission
 from bot.orders.repository import OrderRepository
-from bot.orders.rules import OrderRules
+from bot.orders.rules import OrderRules, may_be_in_progress
 from bot.payments.tokens import LIGHTNING
-from bot.settlement.model import KeyRefused, OrderReport, Placed, Settlement, SettlementFailure, SlowDown
+from bot.settlement.client import SettlementClient
+from bot.settlement.errors import KeyRefused, SettlementFailure, SlowDown
+from bot.settlement.model import CreatedOrder, OrderReport
 
 log = structlog.get_logger(__name__)
+
+EVERY_TWO_SECONDS: Final = 2.0
 
 NOTIFY_AFTER = timedelta(seconds=5)
 """At this age of an intent that lost its process, its user is notified that we check."""
@@ -62,7 +64,7 @@ class LostOrders:
     def __init__(
         self,
         infra: Infra,
-        settlement: Settlement,
+        settlement: SettlementClient,
         rules: OrderRules,
         *,
         submission: OrderSubmission,
@@ -83,6 +85,11 @@ class LostOrders:
         """Forget the pause that this process chose when it led before."""
         self._not_before, self._is_own_pause = None, True
 
+    async def tick(self) -> float:
+        """Look for lost orders, and return the seconds until the next call."""
+        await self.run_once()
+        return EVERY_TWO_SECONDS
+
     async def run_once(self) -> int:
         """Search for all lost orders once, and return how many there are. It never raises `SettlementFailure`."""
         newest = await self._read_lost(newest_first=True)
@@ -92,7 +99,7 @@ class LostOrders:
         searched = [each for each in newest if each.reference in lost and now - each.created_at < SEARCH_FOR]
         if searched and self._is_search_due(searched):
             await self._search(searched)
-        await run_each("reconciler", lost, lambda reference: self._change_phase(lost[reference]), field="order")
+        await run_each("lost-orders", lost, lambda reference: self._move_on(lost[reference]), field="order")
         return len(lost)
 
     async def _read_lost(self, *, newest_first: bool) -> list[Order]:
@@ -189,15 +196,15 @@ class LostOrders:
             full = report
         if not may_match(order, full, listing):
             return
-        placed, is_masked = _as_placed(order, full), compare_recipients(order, full) == "masked"
-        if placed is not None and placed.deposit is not None:
-            rivals = await self._results.find_rivals(order, placed.sats)
+        created, is_masked = _as_created(order, full), compare_recipients(order, full) == "masked"
+        if created.deposit is not None:
+            rivals = await self._results.find_rivals(order, created.sats)
             listing = await read_rivals(self._settlement, listing, rivals)
         record_created = self._results.record_created
-        if placed is not None and await record_created(order.reference, placed, is_masked=is_masked, listing=listing):
-            log.info("order_found", order_id=placed.service_id, masked=is_masked)
+        if await record_created(order.reference, created, is_masked=is_masked, listing=listing):
+            log.info("order_found", order_id=created.service_id, masked=is_masked)
 
-    async def _change_phase(self, order: Order) -> None:
+    async def _move_on(self, order: Order) -> None:
         """Notify the user that we check, later ask the user, and finally stop searching."""
         now = self._clock.now()
         phase = self._next_phase(order, now)
@@ -208,12 +215,8 @@ class LostOrders:
             if current is None or current.version != order.version:
                 return
             last_polled_at = now if phase is Phase.UNRESOLVED else current.last_polled_at
-            saved = await OrderRepository(tx).save(
-                replace(current, phase=phase, last_polled_at=last_polled_at, posting_until=None)
-            )
-            if saved is not None:
-                await OrderRepository(tx).record_event(saved, now)
-                await OutboxRepository(tx).add(order_notifications(saved, NOTIFICATIONS_OF.get(phase, ()), now))
+            after = replace(current, phase=phase, last_polled_at=last_polled_at)
+            await save_uncreated(tx, after, NOTIFICATIONS_OF.get(phase, ()), now)
 
     def _next_phase(self, order: Order, now: datetime) -> Phase:
         rules = self._rules
@@ -221,7 +224,7 @@ class LostOrders:
         if order.phase is Phase.UNRESOLVED:
             return Phase.ABANDONED if now - known_since >= SEARCH_FOR else order.phase
         # Until its result is saved, the service can still be creating the order, even if our process has ended.
-        wait = rules.reconcile_for if order.last_polled_at else max(rules.reconcile_for, rules.longest_placement)
+        wait = rules.ask_lost_after if order.last_polled_at else max(rules.ask_lost_after, rules.longest_placement)
         if now - known_since >= wait:
             return Phase.UNRESOLVED
         if now - order.created_at >= NOTIFY_AFTER:
@@ -232,10 +235,8 @@ class LostOrders:
 NOTIFICATIONS_OF = {Phase.UNKNOWN: (OrderNotification.CHECKING,), Phase.UNRESOLVED: (OrderNotification.UNRESOLVED,)}
 
 
-def _as_placed(order: Order, report: OrderReport) -> Placed | None:
-    if report.sats is None or report.idr is None:
-        return None
-    return Placed(
+def _as_created(order: Order, report: OrderReport) -> CreatedOrder:
+    return CreatedOrder(
         service_id=report.service_id,
         sats=report.sats,
         idr=report.idr,

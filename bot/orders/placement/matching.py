@@ -9,9 +9,10 @@ from bot.orders.deposits import is_settled
 from bot.orders.order import Order
 from bot.payments.tokens import LIGHTNING
 from bot.recipients.holders import is_same_holder
-from bot.recipients.matching import NumberMatch, compare_numbers
-from bot.settlement.model import OrderReport, Settlement, SettlementFailure
-from bot.settlement.steps import OrderStep, step_after
+from bot.recipients.numbers import NumberMatch, compare_numbers
+from bot.settlement.client import SettlementClient
+from bot.settlement.errors import SettlementFailure
+from bot.settlement.model import OrderReport, OrderStep, step_after
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,14 +42,14 @@ class OrderListing:
         return next((report for report in self.reports if report.service_id == service_id), None)
 
 
-async def read_list(settlement: Settlement, clock: Clock) -> OrderListing:
+async def read_list(settlement: SettlementClient, clock: Clock) -> OrderListing:
     """Return the newest orders of our key. Raises `SettlementFailure`."""
     asked_at = clock.now()
     newest = await settlement.newest()
     return OrderListing(newest.reports, newest.served_at, asked_at, clock.now())
 
 
-async def read_rivals(settlement: Settlement, listing: OrderListing, rivals: "Sequence[Rival]") -> OrderListing:
+async def read_rivals(settlement: SettlementClient, listing: OrderListing, rivals: "Sequence[Rival]") -> OrderListing:
     """Return the list with those of `rivals` as settled that the service says were paid or have failed.
 
     An order that isn't in the list is read by its id. After the first one that may still be paid, no other is read.

@@ -4,6 +4,7 @@ Each result is saved with its notifications in one transaction. The request's ta
 result, even in two processes. The version of the row lets only the first of them save it.
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
@@ -13,18 +14,16 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.deposits import MAY_BE_PAID_FOR, find_earlier_deposits
-from bot.orders.notification_kinds import OrderNotification, OrderWarning
-from bot.orders.notification_queue import has_any_message, operator_notifications, order_notifications
+from bot.orders.messages import order_notifications, queue_order_notifications
+from bot.orders.notifications import OrderNotification
 from bot.orders.order import UNCERTAIN_PHASES, EventNote, Order, Phase
 from bot.orders.placement.invoice_check import InvoiceCheck, check_invoice, withhold
 from bot.orders.placement.matching import OrderListing
-from bot.orders.placement.request_time import may_begin
 from bot.orders.poll_intervals import next_poll_at
 from bot.orders.repository import OrderRepository, Rival
-from bot.orders.rules import OrderRules
-from bot.settlement.model import Placed
-from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarms import add_order_alarm
+from bot.orders.rules import OrderRules, may_begin
+from bot.orders.warnings import OrderWarning, warn_operators
+from bot.settlement.model import CreatedOrder
 
 log = structlog.get_logger(__name__)
 
@@ -49,7 +48,7 @@ class ResultRecorder:
             return await find_rivals(tx, order, sats, self._clock.now())
 
     async def record_created(
-        self, reference: str, placed: Placed, *, listing: OrderListing | None, is_masked: bool = False
+        self, reference: str, created: CreatedOrder, *, listing: OrderListing | None, is_masked: bool = False
     ) -> Order | None:
         """Save the order that the service created for our intent, and notify its user.
 
@@ -57,22 +56,27 @@ class ResultRecorder:
 
         Args:
             reference: the reference of the intent.
-            placed: the service's answer.
+            created: the service's answer.
             listing: a list that has the order. An order with an invoice doesn't need one.
             is_masked: whether the service shows only part of the recipient by which the order was found.
         """
         now = self._clock.now()
         async with self._database.transaction() as tx:
             intent = await OrderRepository(tx).get(reference)
-            if intent is None or await OrderRepository(tx).by_service_id([placed.service_id]):
+            if intent is None or await OrderRepository(tx).by_service_id([created.service_id]):
                 return None
             if intent.phase is Phase.ABANDONED and intent.service_id is None:
                 # Save the service's id all the same, so that its order isn't assigned to another intent.
-                await OrderRepository(tx).save(replace(intent, service_id=placed.service_id))
+                await OrderRepository(tx).save(replace(intent, service_id=created.service_id))
             if intent.phase not in UNCERTAIN_PHASES:
                 return None
-            check = await self._check(tx, intent, placed, listing, now, is_masked=is_masked)
-            return await self._save(tx, intent, check, now)
+            check = await self._check(tx, intent, created, listing, now, is_masked=is_masked)
+            saved = await self.save_check(tx, check, now)
+            if saved is None:
+                return None
+            if check.complaint:
+                await self._warn_staff(tx, saved, check.complaint, now)
+            return saved
 
     async def record_refused(self, reference: str, reason: str | None = None) -> None:
         """Save that the service hasn't created an order. `reason` is the service's own text, if there is one."""
@@ -86,7 +90,7 @@ class ResultRecorder:
         self,
         tx: Transaction,
         intent: Order,
-        placed: Placed,
+        created: CreatedOrder,
         listing: OrderListing | None,
         now: datetime,
         *,
@@ -94,16 +98,7 @@ class ResultRecorder:
     ) -> InvoiceCheck:
         """Return what may be shown, after comparing the order with all others: one request, one payment, one order."""
         link_outcome = await self._rules.check_link(tx, intent.origin, now)
-        check = check_invoice(
-            intent,
-            placed,
-            network=self._rules.network,
-            drift_percent=self._rules.drift_percent,
-            allowed=self._rules.amounts_for(intent.method),
-            pay_within=self._rules.pay_within,
-            now=now,
-            is_masked=is_masked,
-        )
+        check = check_invoice(intent, created, self._rules, now, is_masked=is_masked)
         other = await _find_same_invoice(tx, check.order)
         if other is not None:
             check = replace(check, order=replace(check.order, payment_hash=None))
@@ -124,28 +119,19 @@ class ResultRecorder:
                 return withhold(order, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
         return check
 
-    async def _save(self, tx: Transaction, intent: Order, check: InvoiceCheck, now: datetime) -> Order | None:
+    async def save_check(self, tx: Transaction, check: InvoiceCheck, now: datetime) -> Order | None:
+        """Save a checked order with its notifications. Return None if another transaction has changed it."""
         poll_at = next_poll_at(check.order, now, self._rules.poll_interval)
-        saved = await OrderRepository(tx).save(replace(check.order, next_poll_at=poll_at, posting_until=None))
-        if saved is None:
-            return None
-        await OrderRepository(tx).record_event(saved, now, check.note)
-        await OutboxRepository(tx).add(order_notifications(saved, check.notifications, now))
-        if intent.phase is not Phase.INTENDED and saved.phase is not Phase.ABANDONED:
-            await self._correct_review(tx, saved, now)
-        if check.complaint:
-            await self._warn_staff(tx, saved, check.complaint, now)
+        checked = replace(check.order, next_poll_at=poll_at, posting_until=None)
+        saved = await OrderRepository(tx).save_with_event(checked, now, check.note)
+        if saved is not None:
+            await queue_order_notifications(tx, saved, (*check.notifications, OrderNotification.EDIT_REVIEW), now)
         return saved
-
-    async def _correct_review(self, tx: Transaction, order: Order, now: datetime) -> None:
-        """Queue the edit of a review that says that we look for the order, because it was found."""
-        if await has_any_message(tx, order, (OrderNotification.REVIEW,)):
-            await OutboxRepository(tx).add(order_notifications(order, (OrderNotification.CARD_EDIT,), now))
 
     async def _change_phase(
         self,
         reference: str,
-        known: "frozenset[Phase] | set[Phase]",
+        known: Collection[Phase],
         phase: Phase,
         kind: OrderNotification,
         reason: str | None = None,
@@ -155,20 +141,22 @@ class ResultRecorder:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase not in known:
                 return
-            saved = await OrderRepository(tx).save(
-                replace(order, phase=phase, refusal=reason, last_polled_at=now, posting_until=None)
-            )
-            if saved:
-                await OrderRepository(tx).record_event(saved, now)
-                await OutboxRepository(tx).add(order_notifications(saved, (kind,), now))
+            after = replace(order, phase=phase, refusal=reason, last_polled_at=now)
+            await save_uncreated(tx, after, (kind,), now)
 
     async def _warn_staff(self, tx: Transaction, order: Order, complaint: str, now: datetime) -> None:
         tx.on_commit.append(lambda: log.error("order_withheld", reason=complaint))
-        await add_order_alarm(tx, AlarmKind.INVOICE_MISMATCH, order.reference, now, complaint=complaint)
-        operators = self._rules.operator_ids
-        await OutboxRepository(tx).add(
-            operator_notifications(operators, OrderWarning.BAD_INVOICE, order, now, complaint)
-        )
+        await warn_operators(tx, self._rules.operator_ids, OrderWarning.BAD_INVOICE, order, now, complaint=complaint)
+
+
+async def save_uncreated(tx: Transaction, order: Order, kinds: Collection[OrderNotification], now: datetime) -> None:
+    """Save the new phase of an order that the service hasn't created as far as we know, with its notifications.
+
+    From now on its request isn't in progress.
+    """
+    saved = await OrderRepository(tx).save_with_event(replace(order, posting_until=None), now)
+    if saved is not None:
+        await OutboxRepository(tx).add(order_notifications(saved, kinds, now))
 
 
 async def _find_same_invoice(tx: Transaction, order: Order) -> Order | None:

@@ -16,33 +16,24 @@ from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders import limits
 from bot.orders.deposits import is_list_conclusive, is_settled
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.notification_queue import order_notifications, review_notifications
-from bot.orders.order import EventNote, Order, Phase, make_payable, new_intent, new_page_token, new_reference
-from bot.orders.payer import Payer
+from bot.orders.messages import order_notifications, review_notifications
+from bot.orders.notifications import OrderNotification
+from bot.orders.order import EventNote, Order, Payer, Phase, make_payable, new_intent, new_page_token, new_reference
 from bot.orders.placement.deposit_sums import DepositSums
 from bot.orders.placement.invoice_check import InvoiceCheck, payment_notifications, withhold
 from bot.orders.placement.matching import OrderListing, read_list, read_rivals
 from bot.orders.placement.results import ResultRecorder, has_rivals, is_superseded
 from bot.orders.placement.submission import OrderSubmission
-from bot.orders.poll_intervals import next_poll_at
 from bot.orders.repository import LinkQuery, OrderRepository, TrackedOrder
 from bot.orders.rules import OrderRules
-from bot.orders.tracking.reports import ReportRecorder
+from bot.orders.tracking.tracker import OrderListener, ReportRecorder
 from bot.payments.tokens import LIGHTNING
 from bot.rates.model import Estimate, estimate
 from bot.recipients.model import Recipient
 from bot.recipients.service import save_recipient
 from bot.settlement.access import SettlementAccess
-from bot.settlement.model import (
-    OrderReport,
-    OrderRequest,
-    PayoutMethod,
-    Quote,
-    ServiceDown,
-    SettlementFailure,
-    SlowDown,
-)
+from bot.settlement.errors import NotUnderstood, SettlementFailure, SlowDown
+from bot.settlement.model import OrderReport, OrderRequest, PayoutMethod, Quote
 from bot.users.repository import UserRepository
 
 __all__ = ["ConfirmationOutdated", "MethodVanished", "OrderRules", "OrderService", "PlaceOrder"]
@@ -83,11 +74,13 @@ Confirm = Callable[[Transaction], Awaitable[bool]]
 class OrderService:
     """Place orders, and apply the users' answers about them."""
 
-    def __init__(self, infra: Infra, access: SettlementAccess, rules: OrderRules) -> None:
+    def __init__(
+        self, infra: Infra, access: SettlementAccess, rules: OrderRules, listeners: Sequence[OrderListener] = ()
+    ) -> None:
         self.catalogue = access.catalogue
         self.rules = rules
         self.results = ResultRecorder(infra, rules)
-        self.reports = ReportRecorder(infra, rules)
+        self.reports = ReportRecorder(rules, listeners)
         self.submission = OrderSubmission(access.settlement, self.results, infra.clock, rules)
         self._database = infra.database
         self._clock = infra.clock
@@ -95,23 +88,23 @@ class OrderService:
         self._sums = DepositSums(infra.database, infra.clock, rules)
 
     async def estimate_order(
-        self, placed: Sequence[Order], method: PayoutMethod | None, amount: Amount, channel: str = LIGHTNING
+        self, user_orders: Sequence[Order], method: PayoutMethod | None, amount: Amount, channel: str = LIGHTNING
     ) -> Estimate:
         """Return the sats and rupiah of `amount` at the current quote. For a deposit, they are those of its free sum.
 
-        `placed` are the user's orders that may count for their limits.
+        `user_orders` are the user's orders that may count for their limits.
 
         Raises:
             Rejection: the rules, the destination or the user's own limits don't allow it.
             SettlementFailure: there is no quote.
         """
-        worth = await self._price(method, amount, channel, await self.catalogue.quote())
-        self._check_limits(placed, worth.idr)
-        return worth
+        estimated = await self._estimate(method, amount, channel, await self.catalogue.quote())
+        self._check_limits(user_orders, estimated.idr)
+        return estimated
 
-    async def price_choices(
+    async def estimate_choices(
         self,
-        placed: Sequence[Order],
+        user_orders: Sequence[Order],
         method: PayoutMethod | None,
         amounts: Iterable[Amount],
         channel: str = LIGHTNING,
@@ -124,24 +117,24 @@ class OrderService:
             SettlementFailure: there is no quote.
         """
         quote = await self.catalogue.quote()
-        prices = dict[Amount, Estimate]()
+        estimates = dict[Amount, Estimate]()
         for amount in amounts:
             try:
-                worth = await self._price(method, amount, channel, quote)
+                estimated = await self._estimate(method, amount, channel, quote)
             except Rejection:
                 continue
             try:
-                self._check_limits(placed, worth.idr)
+                self._check_limits(user_orders, estimated.idr)
             except limits.TooManyOrders:
                 pass
             except Rejection:
                 continue
-            prices[amount] = worth
-        return prices
+            estimates[amount] = estimated
+        return estimates
 
-    def check_user(self, placed: Sequence[Order]) -> None:
+    def check_user(self, user_orders: Sequence[Order]) -> None:
         """Raise `Rejection` if a user with these orders can't place any order right now."""
-        self._check_limits(placed, self.rules.min_order_idr)
+        self._check_limits(user_orders, self.rules.min_order_idr)
 
     async def place(self, request: PlaceOrder, confirm: Confirm) -> Order:
         """Place an order once, and return it. If `confirm` rejects the request, return the order placed before.
@@ -156,18 +149,18 @@ class OrderService:
             In each case nothing is saved.
         """
         current = await self._find_method(request.wanted.method)
-        worth = estimate(request.wanted.amount, request.quote)
-        agreed = max(worth.sats, request.reviewed_sats or 0)
-        self.rules.check_amount(current, idr=worth.idr, sats=agreed)
+        estimated = estimate(request.wanted.amount, request.quote)
+        agreed = max(estimated.sats, request.reviewed_sats or 0)
+        self.rules.check_amount(current, idr=estimated.idr, sats=agreed)
         quote = None
         if request.wanted.channel == LIGHTNING:
-            worth = replace(worth, sats=request.reviewed_sats or worth.sats)
+            estimated = replace(estimated, sats=request.reviewed_sats or estimated.sats)
         else:
             quote = await self.catalogue.quote(fresh=True)
-            worth = estimate(Amount("SAT", agreed), request.quote)
+            estimated = estimate(Amount("SAT", agreed), request.quote)
         order = new_intent(
             replace(request.wanted, method=current),
-            worth,
+            estimated,
             payer=request.payer,
             draft_id=request.draft_id,
             now=self._clock.now(),
@@ -179,11 +172,11 @@ class OrderService:
                 order = await self._add_intent(tx, order, quote, request.message_id)
                 await _save_phrase(tx, order.payer, request.phrase)
         if not is_confirmed:
-            return await self.get_placed(request.draft_id)
+            return await self.get_of_draft(request.draft_id)
         self.submission.submit(order)
         return order
 
-    async def get_placed(self, draft_id: str) -> Order:
+    async def get_of_draft(self, draft_id: str) -> Order:
         """Return the latest order of this draft.
 
         Raises:
@@ -216,11 +209,11 @@ class OrderService:
                 return None
             now = self._clock.now()
             if link_outcome := await self.rules.check_link(tx, lost.origin, now):
-                return await self._save_check(tx, withhold(lost, link_outcome, note=EventNote.LINK_OVER), now)
-            abandoned = await OrderRepository(tx).save(replace(lost, phase=Phase.ABANDONED))
-            if abandoned is None:
+                check = withhold(lost, link_outcome, note=EventNote.LINK_OVER)
+                return await self.results.save_check(tx, check, now)
+            abandoned = replace(lost, phase=Phase.ABANDONED)
+            if not await OrderRepository(tx).save_with_event(abandoned, now, EventNote.TRIED_AGAIN):
                 return None
-            await OrderRepository(tx).record_event(abandoned, now, EventNote.TRIED_AGAIN)
             new_attempt = replace(
                 lost,
                 reference=new_reference(),
@@ -242,12 +235,24 @@ class OrderService:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase not in {Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION}:
                 return False
-            saved = await OrderRepository(tx).save(replace(order, phase=Phase.ABANDONED))
-            if saved:
-                await OrderRepository(tx).record_event(saved, self._clock.now(), EventNote.DROPPED)
-            return saved is not None
+            abandoned = replace(order, phase=Phase.ABANDONED)
+            return bool(await OrderRepository(tx).save_with_event(abandoned, self._clock.now(), EventNote.DROPPED))
 
-    async def accept_price(self, reference: str) -> Order | None:
+    async def drop_unpaid(self, reference: str) -> Order | None:
+        """Remove the invoice of an unpaid order that its user no longer wants, and return the order.
+
+        The service can't withdraw it. So the order is followed as before, and counts as long as before. If its invoice
+        was removed earlier, it stays as it is. Return None if it can't be paid, or another transaction has changed it.
+        """
+        now = self._clock.now()
+        async with self._database.transaction() as tx:
+            order = await OrderRepository(tx).get(reference)
+            if order is not None and order.awaits_payment(now):
+                return await remove_invoice(tx, order, now, EventNote.DROPPED)
+        is_removed = order is not None and order.phase is Phase.OPEN and limits.can_still_be_paid(order, now)
+        return order if is_removed else None
+
+    async def accept(self, reference: str) -> Order | None:
         """Show the invoice of an order that its user has accepted. Return None if it is too late to accept.
 
         The service is asked first whether the order can still be paid. If it has failed or was paid, its user is
@@ -281,15 +286,7 @@ class OrderService:
                 check = withhold(order, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
             else:
                 check = self._check_accepted(replace(order, method=methods.get(order.method.pair, order.method)), now)
-            return await self._save_check(tx, check, now)
-
-    async def _save_check(self, tx: Transaction, check: InvoiceCheck, now: datetime) -> Order | None:
-        poll_at = next_poll_at(check.order, now, self.rules.poll_interval)
-        saved = await OrderRepository(tx).save(replace(check.order, next_poll_at=poll_at))
-        if saved:
-            await OrderRepository(tx).record_event(saved, now, check.note)
-            await OutboxRepository(tx).add(order_notifications(saved, check.notifications, now))
-        return saved
+            return await self.results.save_check(tx, check, now)
 
     async def _read_list_with(self, order: Order) -> OrderListing | None:
         """Return the list to compare a deposit with, or None for an invoice. Raises `SettlementFailure`."""
@@ -298,7 +295,7 @@ class OrderService:
         rivals = await self.results.find_rivals(order, order.sats or 0)
         listing = await read_list(self._settlement, self._clock)
         if not is_list_conclusive(listing.reports, order.service_id, is_new=False):
-            raise ServiceDown
+            raise NotUnderstood("the list lacks the order")
         return await read_rivals(self._settlement, listing, rivals)
 
     async def _read_report(self, order: Order, listing: OrderListing | None) -> OrderReport:
@@ -312,19 +309,19 @@ class OrderService:
                 # The search that found the order read it a moment ago, and the service allows one read of an order a
                 # second (settlement API, 8). The list has no such limit.
                 report = (await read_list(self._settlement, self._clock)).find(service_id)
-        if report is None or report.service_id != service_id:
-            raise ServiceDown
+        if report is None:
+            raise NotUnderstood("the list lacks the order")
         return report
 
     async def _record_settled(
         self, tx: Transaction, order: Order, report: OrderReport, now: datetime, asked_at: datetime
     ) -> Order | None:
         """Save an accepted order that has failed or was paid already. It is followed from now on, and never shown."""
-        accepted = await OrderRepository(tx).save(replace(order, phase=Phase.OPEN, hold_reason=None))
-        if accepted is None:
+        accepted = replace(order, phase=Phase.OPEN, hold_reason=None)
+        saved = await OrderRepository(tx).save_with_event(accepted, now, EventNote.PRICE_ACCEPTED)
+        if saved is None:
             return None
-        await OrderRepository(tx).record_event(accepted, now, EventNote.PRICE_ACCEPTED)
-        whole = TrackedOrder(accepted, is_whole=True)
+        whole = TrackedOrder(saved, is_whole=True)
         return await self.reports.record(tx, whole, report, now, asked_at=asked_at, is_new=True)
 
     def _check_accepted(self, order: Order, now: datetime) -> InvoiceCheck:
@@ -348,23 +345,23 @@ class OrderService:
         except SettlementFailure:
             return {}
 
-    async def _price(self, method: PayoutMethod | None, amount: Amount, channel: str, quote: Quote) -> Estimate:
+    async def _estimate(self, method: PayoutMethod | None, amount: Amount, channel: str, quote: Quote) -> Estimate:
         """Return what `amount` comes to at `quote`. Every price that a user sees before an order is from here.
 
         Raises:
             Rejection: the rules or the destination don't allow it.
         """
-        worth = estimate(amount, quote)
-        self.rules.check_amount(method, idr=worth.idr, sats=worth.sats)
-        return worth if channel == LIGHTNING else await self._sums.preview(method, channel, worth)
+        estimated = estimate(amount, quote)
+        self.rules.check_amount(method, idr=estimated.idr, sats=estimated.sats)
+        return estimated if channel == LIGHTNING else await self._sums.preview(method, channel, estimated)
 
-    def _check_limits(self, placed: Sequence[Order], idr: int) -> None:
+    def _check_limits(self, user_orders: Sequence[Order], idr: int) -> None:
         """Raise `Rejection` if an order of `idr` rupiah is above the user's limits now.
 
         This warns the user before they type everything. `_enforce_payer_limits` decides.
         """
         if not self.rules.limits.is_unlimited:
-            limits.check(self.rules.limits, placed, idr, self._clock.now(), smallest=self.rules.min_order_idr)
+            limits.check(self.rules.limits, user_orders, idr, self._clock.now(), smallest=self.rules.min_order_idr)
 
     async def _enforce_payer_limits(self, tx: Transaction, intent: Order) -> None:
         """Raise `Rejection` if an intent that is being added in `tx` is above its payer's limits.
@@ -376,8 +373,8 @@ class OrderService:
             return
         await OrderRepository(tx).lock_payer(intent.payer)
         now = intent.created_at
-        placed = await OrderRepository(tx).counted_by_limits(intent.payer, now - limits.DAY)
-        limits.check(self.rules.limits, placed, intent.expected_idr, now, smallest=self.rules.min_order_idr)
+        user_orders = await OrderRepository(tx).counted_by_limits(intent.payer, now - limits.DAY)
+        limits.check(self.rules.limits, user_orders, intent.expected_idr, now, smallest=self.rules.min_order_idr)
 
     async def _enforce_link_limits(self, tx: Transaction, intent: Order) -> None:
         """Raise `Rejection` if links have just created too many orders. One intent from a link is added at a time."""
@@ -417,13 +414,24 @@ async def withdraw_invoices(tx: Transaction, origins: LinkQuery, now: datetime, 
     count = 0
     for order in await OrderRepository(tx).unpaid_of_links(origins):
         if order.awaits_payment(now) and only in {None, order.origin}:
-            withdrawn = await OrderRepository(tx).save(replace(order, expiry_notified=True)) or order
-            await OrderRepository(tx).record_event(withdrawn, now, EventNote.WITHDRAWN)
-            queued = order_notifications(withdrawn, (OrderNotification.TAKE_DOWN, OrderNotification.WITHDRAWN), now)
-            # In the queue of invoices, so that the removal comes after an invoice that is being sent.
-            await OutboxRepository(tx).add([replace(each, queue=Queue.URGENT) for each in queued])
+            await remove_invoice(tx, order, now, EventNote.WITHDRAWN, OrderNotification.WITHDRAWN)
             count += 1
     return count
+
+
+async def remove_invoice(
+    tx: Transaction, order: Order, now: datetime, note: EventNote, *kinds: OrderNotification
+) -> Order | None:
+    """Remove the invoice of an unpaid order, and queue notifications. The order keeps its expiry, and is followed.
+
+    Return None if another transaction has changed it.
+    """
+    saved = await OrderRepository(tx).save_with_event(replace(order, expiry_notified=True), now, note)
+    if saved is not None:
+        queued = order_notifications(saved, (OrderNotification.REMOVE_INVOICE, *kinds), now)
+        # In the queue of invoices, so that the removal comes after an invoice that is being sent.
+        await OutboxRepository(tx).add([replace(each, queue=Queue.URGENT) for each in queued])
+    return saved
 
 
 async def _save_phrase(tx: Transaction, payer: Payer, phrase: str | None) -> None:

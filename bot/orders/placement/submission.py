@@ -1,7 +1,7 @@
 """Submit each order to the service once, in a task of its own, and save the answer.
 
 Only the process that saved the intent asks, and only while the intent has no result and its time isn't over
-(`request_time.py`). That is checked by the row before the request, and by two clocks directly before its first byte is
+(`rules.py`). That is checked by the row before the request, and by two clocks directly before its first byte is
 sent, because a process can stop at any line. A request is never repeated. If its answer is lost,
 `orders/placement/lost_orders.py` looks for the order.
 
@@ -10,6 +10,7 @@ A process that ends cancels these tasks. An answer that has arrived by then is s
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Final, TypeVar
 
@@ -20,25 +21,18 @@ from bot.core.clock import Clock, Deadline, seconds_with_sleep
 from bot.core.shutdown import finish_tasks, outlive_cancellation
 from bot.infra.db.errors import LASTING, StoreDown
 from bot.infra.db.fence import without_lease
-from bot.infra.db.retry import Sleep, retry_forever
-from bot.infra.log_context import bind_fields
+from bot.infra.logging import bind_fields
 from bot.infra.metrics import start_at_zero
+from bot.infra.workers import retry_forever
 from bot.orders.deposits import is_list_conclusive
 from bot.orders.order import Order
 from bot.orders.placement.matching import OrderListing, read_list, read_rivals
-from bot.orders.placement.request_time import sent_by
 from bot.orders.placement.results import ResultRecorder
 from bot.orders.repository import Rival
-from bot.orders.rules import OrderRules
-from bot.settlement.model import (
-    KeyRefused,
-    NotCreated,
-    OutcomeUnknown,
-    Placed,
-    Refused,
-    Settlement,
-    SettlementFailure,
-)
+from bot.orders.rules import OrderRules, sent_by
+from bot.settlement.client import SettlementClient
+from bot.settlement.errors import KeyRefused, NotCreated, OutcomeUnknown, Refused, SettlementFailure
+from bot.settlement.model import CreatedOrder
 
 log = structlog.get_logger(__name__)
 
@@ -65,6 +59,9 @@ ANSWER_SECONDS: Final = 0.3
 SAVE_SECONDS: Final = 0.6
 """How long a result may take to be saved after its task was cancelled. `finish_tasks` waits for both."""
 
+ENDING_SECONDS: Final = 0.1
+"""How often a process that ends tries to save an answer. The database can have just come back."""
+
 Save = Callable[[], Awaitable[object]]
 """Saves the result of a request."""
 
@@ -72,25 +69,24 @@ Save = Callable[[], Awaitable[object]]
 class OrderSubmission:
     """Send the requests of this process, one for each intent.
 
-    `seconds` is a monotonic clock that goes on while the machine sleeps. Tests replace it and `sleep`.
+    `seconds` is a monotonic clock that goes on while the machine sleeps. Tests replace it.
     """
 
     def __init__(
         self,
-        settlement: Settlement,
+        settlement: SettlementClient,
         results: ResultRecorder,
         clock: Clock,
         rules: OrderRules,
         *,
         seconds: Callable[[], float] = seconds_with_sleep,
-        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._settlement = settlement
         self._results = results
         self._clock = clock
         self._rules = rules
         self._seconds = seconds
-        self._sleep = sleep
+        self._ending = asyncio.Event()
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def submit(self, order: Order) -> None:
@@ -98,7 +94,7 @@ class OrderSubmission:
         with bind_fields(order=order.reference):
             longest = self._rules.longest_placement - self._rules.longest_answer
             deadline = Deadline.create(sent_by(order, self._rules), self._clock, self._seconds, longest)
-            task = asyncio.create_task(self._submit(order, deadline), context=without_lease())
+            task = asyncio.create_task(self._submit(order, deadline), context=without_lease(saves_answer=True))
             self._tasks[order.reference] = task
             task.add_done_callback(lambda done: self._handle_end(order.reference, done))
 
@@ -117,6 +113,7 @@ class OrderSubmission:
 
     async def close(self, within: float) -> None:
         """Wait up to `within` seconds for the requests in progress. The result of the others stays unknown."""
+        self._ending.set()
         await finish_tasks(self._tasks.values, within)
 
     def _handle_end(self, reference: str, task: asyncio.Task[None]) -> None:
@@ -153,23 +150,23 @@ class OrderSubmission:
             await self._check_time(order)
             log.info("order_submitted")
             with ORDER_REQUEST_SECONDS.time():
-                placed = await self._settlement.place(order.request, may_send)
+                created = await self._settlement.place(order.request, may_send)
         except OutcomeUnknown:
             ORDER_REQUESTS.labels("unknown").inc()
-            log.warning("order_in_doubt")
+            log.warning("order_result_unknown")
             return partial(self._results.record_unknown, order.reference)
         except Refused as refusal:
             ORDER_REQUESTS.labels("refused").inc()
             # Without the reason, which may quote the recipient.
             log.info("order_rejected", error="Refused")
             return partial(self._results.record_refused, order.reference, refusal.reason)
-        except (NotCreated, KeyRefused) as failure:
+        except NotCreated as failure:
             ORDER_REQUESTS.labels("refused" if isinstance(failure, KeyRefused) else "not_created").inc()
             log.warning("order_rejected", error=type(failure).__name__)
             return partial(self._results.record_refused, order.reference)
         ORDER_REQUESTS.labels("placed").inc()
-        log.info("order_created", order_id=placed.service_id)
-        return await self._compare(order, placed)
+        log.info("order_created", order_id=created.service_id)
+        return await self._compare(order, created)
 
     async def _check_time(self, order: Order) -> None:
         """Raise `NotCreated` unless the request may begin now.
@@ -185,7 +182,7 @@ class OrderSubmission:
         if not may_begin:
             raise NotCreated("it is too late to ask for this intent")
 
-    async def _compare(self, order: Order, placed: Placed) -> Save:
+    async def _compare(self, order: Order, created: CreatedOrder) -> Save:
         """Return how to save the answer. A deposit is compared with our own orders and with a list that has its order.
 
         Without such a list, another program's deposit of the same amount could be open (`results.has_rivals`). Then the
@@ -193,13 +190,13 @@ class OrderSubmission:
         long, the sender is asked. So if the service has no list, no deposit is shown, and nobody waits for ever.
         """
         listing = None
-        if placed.deposit is not None:
-            rivals = await self._save(partial(self._results.find_rivals, order, placed.sats))
-            listing = await self._read_list_with(placed.service_id, rivals)
-        if placed.deposit is not None and listing is None:
+        if created.deposit is not None:
+            rivals = await self._save(partial(self._results.find_rivals, order, created.sats))
+            listing = await self._read_list_with(created.service_id, rivals)
+        if created.deposit is not None and listing is None:
             log.warning("deposit_not_compared")
             return partial(self._results.record_unknown, order.reference)
-        return partial(self._results.record_created, order.reference, placed, listing=listing)
+        return partial(self._results.record_created, order.reference, created, listing=listing)
 
     async def _read_list_with(self, service_id: str, rivals: Sequence[Rival]) -> OrderListing | None:
         try:
@@ -216,4 +213,12 @@ class OrderSubmission:
         The request is never repeated, and orders that the service keeps only in memory are in none of its lists. So an
         answer that isn't saved here is lost (live service, Orders).
         """
-        return await retry_forever("save_answer", save, retry_on=StoreDown, give_up_on=LASTING, sleep=self._sleep)
+        return await retry_forever("save_answer", save, retry_on=StoreDown, give_up_on=LASTING, sleep=self._pause)
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait before the next try to save an answer. A process that ends tries at once, and then often."""
+        if self._ending.is_set():
+            await asyncio.sleep(min(seconds, ENDING_SECONDS))
+        else:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ending.wait(), seconds)

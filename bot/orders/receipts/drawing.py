@@ -1,6 +1,6 @@
 """A receipt, from its headline to the code with which anyone can verify it.
 
-Only `off_loop.py` imports this module in the bot, in the thread that draws.
+Only `service.py` imports this module in the bot, in the thread that draws.
 """
 
 from typing import Final
@@ -24,9 +24,10 @@ from bot.infra.drawing.picture import (
     Lines,
     Style,
     Weight,
+    beside_qr,
     draw_check,
     draw_disc,
-    draw_qr,
+    fill_card,
     fit,
     fit_fixed,
     make_drawable,
@@ -35,64 +36,61 @@ from bot.infra.drawing.picture import (
     stack_with_gaps,
     text_block,
 )
-from bot.orders.receipts.picture import ReceiptFacts
+from bot.orders.receipts.screens import ReceiptFacts
 
-LABEL: Final = Style(Weight.MEDIUM, 36, 50)
-SMALL: Final = Style(Weight.MEDIUM, 34, 48)
-_TITLES = (Style(Weight.BOLD, 48, 64), Style(Weight.BOLD, 42, 56))
-_AMOUNTS = tuple(Style(Weight.EXTRA_BOLD, size, round(size * 1.3)) for size in (136, 120, 104, 88, 72))
-_SUBTITLES = (Style(Weight.MEDIUM, 42, 58), Style(Weight.MEDIUM, 38, 52))
-_VALUES = (Style(Weight.BOLD, 38, 50), Style(Weight.BOLD, 36, 50))
+SMALL: Final = Style(Weight.MEDIUM, 34, 46)
+_TITLES = tuple(Style(Weight.BOLD, size, 80) for size in (54, 46, 40))
+_AMOUNTS = tuple(Style(Weight.EXTRA_BOLD, size, 144) for size in (124, 108, 92, 76))
+_SUBTITLES = tuple(Style(Weight.MEDIUM, size, 54) for size in (42, 38))
+_VALUES = tuple(Style(Weight.BOLD, size, 48) for size in (38, 36))
+_PLACES = (Style(Weight.BOLD, 36, 48), SMALL)
 
-_BADGE, _BADGE_RING, _TICK = 152, 18, 17
-_BADGE_HALF = _BADGE // 2 + _BADGE_RING
-"""The height of the badge's part above the card's upper edge, and of the one below."""
-
+_BADGE, _BADGE_GAP, _TICK = 60, 20, 7
 _NOTCH = 26
 _DASH, _DASH_GAP, _DASH_THICKNESS = 14, 11, 3
-_LABEL_SHARE = 0.42
-_ROW_GAP, _COLUMN_GAP = 26, 36
-_BADGE_GAP, _PERFORATION_GAP, _PART_GAP, _CARD_BOTTOM = 8, 26, 38, 60
+_LABEL_SHARE = 0.55
+_ROW_GAP, _COLUMN_GAP, _LANGUAGE_GAP = 14, 30, 12
 
-QR_SIDE: Final = 290
-"""The least side of the QR code. A module is then 7 or 8 pixels, which cameras still read at a third of the size."""
+QR_SIDE: Final = 264
+"""The least side of the QR code. Its modules are still read at a third of the size."""
 
-_QR_GAP = 52
-_CODE = Style(Weight.BOLD, 62, 92)
+_CODE = Style(Weight.BOLD, 62, 76)
 _CELL, _MAX_CODE = 62, 80
 
 
 def render_receipt(facts: ReceiptFacts) -> bytes:
-    """Draw a receipt as a PNG, as high as its text needs. The same facts give the same bytes.
+    """Draw a receipt as a PNG of 4:5, so that no chat cuts it. The same facts give the same bytes.
 
     Raises:
         UnrenderableQr: `verify_url` is longer than a QR code can hold (2,331 bytes).
     """
-    explanation = fit_fixed(facts.explanation, SMALL, TEXT_WIDTH, 10)
-    rows = stack_with_gaps(_ROW_GAP, [_row(label, value) for label, value in facts.rows])
-    card = stack(
-        Block(_BADGE_HALF, _draw_badge),
-        Block(_BADGE_GAP),
-        text_block(fit_fixed(facts.title, _TITLES, TEXT_WIDTH, 2), MIDDLE, SENT, "middle"),
-        text_block(fit(facts.amount, _AMOUNTS, TEXT_WIDTH, 4), MIDDLE, INK, "middle"),
-        text_block(fit(facts.subtitle, _SUBTITLES, TEXT_WIDTH, 3), MIDDLE, INK_2, "middle"),
-        _PERFORATION,
-        stack_with_gaps(_PART_GAP, [rows, text_block(explanation, LEFT, INK_2)]),
-        _PERFORATION,
-        _proof(facts),
-        Block(_CARD_BOTTOM),
+    meanings = [fit_fixed(each, SMALL, TEXT_WIDTH, 3) for each in facts.meanings]
+    card = fill_card(
+        stack(
+            _title(facts.title),
+            text_block(fit(facts.amount, _AMOUNTS, TEXT_WIDTH), MIDDLE, INK, "middle"),
+            text_block(fit(facts.recipient, _SUBTITLES, TEXT_WIDTH, 2), MIDDLE, INK_2, "middle"),
+        ),
+        Block(2 * _NOTCH, _draw_perforation),
+        stack_with_gaps(_ROW_GAP, [_row(label, value) for label, value in facts.rows]),
+        stack_with_gaps(_LANGUAGE_GAP, [text_block(each, LEFT, INK_2) for each in meanings]),
+        beside_qr(facts.verify_url, QR_SIDE, lambda width: _proof(facts, width)),
     )
-    return render(facts.brand, card, above=_BADGE_HALF)
+    return render(facts.brand, card)
 
 
-def _draw_badge(canvas: Canvas, top: int) -> None:
-    """Draw the tick on the card's upper edge. Half of it is above its block."""
-    ring = _BADGE + 2 * _BADGE_RING
-    above = draw_disc(ring).crop((0, 0, ring, ring // 2))
-    canvas.draw_shape(above, (MIDDLE - ring // 2, top - ring // 2), CARD, PAGE)
-    at = (MIDDLE - _BADGE // 2, top - _BADGE // 2)
-    canvas.draw_shape(draw_disc(_BADGE), at, SENT)
-    canvas.draw_shape(draw_check(_BADGE, _TICK), at, CARD, SENT)
+def _title(title: str) -> Block:
+    """Return the title with a tick before it."""
+    lines = fit_fixed(title, _TITLES, TEXT_WIDTH - _BADGE - _BADGE_GAP, 1)
+    left = MIDDLE - round(_BADGE + _BADGE_GAP + lines.width) // 2
+
+    def draw(canvas: Canvas, top: int) -> None:
+        at = (left, top + (lines.height - _BADGE) // 2)
+        canvas.draw_shape(draw_disc(_BADGE), at, SENT)
+        canvas.draw_shape(draw_check(_BADGE, _TICK), at, CARD, SENT)
+        canvas.write(lines, (left + _BADGE + _BADGE_GAP, top), SENT)
+
+    return Block(lines.height, draw)
 
 
 def _draw_perforation(canvas: Canvas, top: int) -> None:
@@ -105,13 +103,10 @@ def _draw_perforation(canvas: Canvas, top: int) -> None:
         canvas.fill((x, line, x + _DASH, line + _DASH_THICKNESS), LINE)
 
 
-_PERFORATION: Final = stack(Block(_PERFORATION_GAP), Block(2 * _NOTCH, _draw_perforation), Block(_PERFORATION_GAP))
-
-
 def _row(label: str, value: str) -> Block:
     """Return a fact, with its label on the left and its value on the right."""
-    named = fit_fixed(label, LABEL, round(TEXT_WIDTH * _LABEL_SHARE), 3)
-    shown = fit(value, _VALUES, TEXT_WIDTH - round(named.width) - _COLUMN_GAP, 4)
+    named = fit_fixed(label, SMALL, round(TEXT_WIDTH * _LABEL_SHARE), 1)
+    shown = fit(value, _VALUES, TEXT_WIDTH - round(named.width) - _COLUMN_GAP)
 
     def draw(canvas: Canvas, top: int) -> None:
         canvas.write(named, (LEFT, top), INK_2)
@@ -120,22 +115,13 @@ def _row(label: str, value: str) -> Block:
     return Block(max(named.height, shown.height), draw)
 
 
-def _proof(facts: ReceiptFacts) -> Block:
-    """Return the code with its label and hint, and the QR code beside them."""
-    picture = draw_qr(facts.verify_url, QR_SIDE) if facts.verify_url else None
-    width = TEXT_WIDTH - (picture.width + _QR_GAP if picture else 0)
-    texts = stack(
-        text_block(fit_fixed(facts.code_label, LABEL, width, 2), LEFT, INK_2),
+def _proof(facts: ReceiptFacts, width: int) -> Block:
+    """Return the code, its label above it, and where it is checked below."""
+    return stack(
+        text_block(fit_fixed(facts.code_label, SMALL, width, 2), LEFT, INK_2),
         _code(make_drawable(facts.code, _MAX_CODE), width),
-        text_block(fit_fixed(facts.code_hint, SMALL, width, 6), LEFT, INK_2),
+        text_block(fit_fixed(facts.place, _PLACES, width, 3), LEFT, INK),
     )
-
-    def draw(canvas: Canvas, top: int) -> None:
-        if picture:
-            canvas.paste_code(picture, (RIGHT - picture.width, top))
-        texts.draw(canvas, top)
-
-    return Block(max(texts.height, picture.height if picture else 0), draw)
 
 
 def _code(code: str, width: int) -> Block:

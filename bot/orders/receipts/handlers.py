@@ -4,60 +4,30 @@ Anyone can verify a code, in private chats and in groups: with `/verify CODE`, w
 by sending only the code. While a draft is open, a code sent alone belongs to the draft.
 """
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import tzinfo
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
-from telegram import Message, Update
-from telegram.ext import ApplicationHandlerStop, CommandHandler, MessageHandler, filters
+from telegram import Chat, Update
 
 from bot.infra.db.database import Database
-from bot.infra.feature import HandlerPhase
-from bot.infra.i18n import Html, Translator
+from bot.infra.i18n import Translator
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Menu, Routes
-from bot.infra.telegram.ui.screen import Keyboard, Screen
-from bot.orders.buttons import OrderAction, OrderButton
+from bot.infra.telegram.ui.routes import Menu, Routes, read_command
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.buttons import OrderAction, OrderButton, TellButton
 from bot.orders.order import Order
-from bot.orders.receipts.codes import PREFIX, Receipt, ReceiptLinks, is_written_code
-from bot.orders.receipts.off_loop import render_receipt_off_loop
-from bot.orders.receipts.screens import receipt, verify
-from bot.orders.receipts.service import ReceiptService
-from bot.orders.receipts.wrong_codes import TooManyWrongCodes
-from bot.settlement.steps import COMPLETED
+from bot.orders.receipts import screens
+from bot.orders.receipts.codes import PREFIX, ReceiptLinks, TooManyWrongCodes, is_written_code
+from bot.orders.receipts.service import ReceiptService, render_receipt_off_loop
+from bot.orders.repository import OrderRepository
+from bot.orders.screens.formatting import format_sent
+from bot.settlement.model import COMPLETED
 from bot.users import questions
 from bot.users.buttons import send_row
 from bot.users.repository import UserRepository
-from bot.users.session import SESSION, Session, as_handler, current_session
+from bot.users.session import Session
 
 QUESTION: Final = "verify"
-
-_LINK_PATTERN = re.compile(rf"/start(?:@\w+)?\s+{PREFIX}")
-
-
-@dataclass(frozen=True, slots=True)
-class ReceiptPicture:
-    """The message with a receipt."""
-
-    png: bytes = field(repr=False)
-    caption: Html = field(repr=False)
-    keyboard: Keyboard
-
-
-async def draw_receipt(data: Receipt, t: Translator, order: Order, zone: tzinfo, links: ReceiptLinks) -> ReceiptPicture:
-    """Return the message with the receipt of `order`, in its reader's language and time zone."""
-    png = await render_receipt_off_loop(receipt.build_facts(t, order, data.code, zone, links))
-    return ReceiptPicture(png, receipt.format_caption(t, order, data, links), receipt.build_keyboard(t, order))
-
-
-class _LoneCode(filters.MessageFilter):
-    """Matches a message that is only a code, as receipts show it, while no draft is open."""
-
-    def filter(self, message: Message) -> bool:
-        session = SESSION.get(None)
-        return session is not None and not session.is_in_conversation and is_written_code(message.text or "")
 
 
 class ReceiptHandlers:
@@ -70,26 +40,15 @@ class ReceiptHandlers:
         self._public_url = public_url
 
     def routes(self) -> Routes[Session]:
-        """Return the command for private chats."""
+        """Return the command for private chats, and the button of the message to the recipient."""
         routes = Routes[Session]()
+        routes.add_button(TellButton, self.tell_in_language, belongs_to="order")
         routes.add_command("verify", self.verify, menu={Menu.EVERYONE: 60, Menu.GROUP: 80})
         return routes
 
     def answers(self) -> Mapping[str, questions.AnswerHandler]:
         """Return the handler of the code that is typed after `/verify`."""
         return {QUESTION: questions.accept_text(self.handle_code)}
-
-    def handlers(self) -> Mapping[HandlerPhase, tuple[Handler, ...]]:
-        """Return the handlers of the command in groups, of the link, and of a code that is sent alone."""
-        in_groups, linked = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE, PRIVATE & filters.Regex(_LINK_PATTERN)
-        return {
-            # Before the general handler of `/start`.
-            HandlerPhase.QUESTIONS: (CommandHandler("start", self._verify_link, filters=linked),),
-            HandlerPhase.FEATURES: (CommandHandler("verify", self._verify_in_group, filters=in_groups),),
-            HandlerPhase.CONVERSATION: (
-                MessageHandler(PRIVATE & ~filters.COMMAND & _LoneCode(), as_handler(self._verify_lone_code)),
-            ),
-        }
 
     async def send_receipt(self, session: Session, order: Order) -> None:
         """Send the receipt again, as a new message."""
@@ -106,10 +65,39 @@ class ReceiptHandlers:
             await session.acknowledge(session.t.plain("orders.receipt.gone"), alert=True)
             return
         await session.acknowledge()
-        links = ReceiptLinks(self._messenger.username, self._public_url)
-        picture = await draw_receipt(data, session.t, order, session.zone, links)
-        if await session.send_picture(picture.png, picture.caption, picture.keyboard):
+        t, links = session.t, self._links
+        png = await render_receipt_off_loop(screens.build_facts(t, order, data.code, session.zone, links))
+        keyboard = screens.build_keyboard(t, order, links.to_page(data.code))
+        if await session.send_picture(png, format_sent(t, order), keyboard):
             session.record_tap(button)
+
+    @property
+    def _links(self) -> ReceiptLinks:
+        return ReceiptLinks(self._messenger.username, self._public_url)
+
+    async def tell_recipient(self, session: Session, order: Order) -> None:
+        """Send the message that the sender can forward to the recipient."""
+        await self._tell(session, order, session.t, session.send_message)
+
+    async def tell_in_language(self, session: Session, button: TellButton) -> None:
+        """Replace the message to the recipient by the one in another language. Which one isn't kept."""
+        async with self._database.reading() as tx:
+            order = await OrderRepository(tx).get(button.reference)
+        if order is None or order.payer.chat_id != session.chat_id:
+            await session.acknowledge(session.t.plain("orders.stale.not_yours"), alert=True)
+            return
+        await self._tell(session, order, session.infra.translations.get(button.locale), session.edit_message)
+
+    async def _tell(
+        self, session: Session, order: Order, told: Translator, show: Callable[[Screen], Awaitable[object]]
+    ) -> None:
+        # The recipient of a link's order is its asker, whose number the payer may not see.
+        data = None if order.hides_recipient else await self._receipts.get_or_create(order)
+        if data is None:
+            await session.acknowledge(session.t.plain("orders.receipt.gone"), alert=True)
+            return
+        await session.acknowledge(session.t.plain("orders.tell.hint"))
+        await show(screens.show_message_to_recipient(session.t, order, data.code, self._links, told))
 
     async def verify(self, session: Session, code: str) -> None:
         """Verify the code after the command, or ask for one."""
@@ -117,7 +105,7 @@ class ReceiptHandlers:
             await self._show_result(session, code)
         else:
             session.message_id = None
-            await questions.ask(session, QUESTION, session.with_resume(verify.ask_for_code(session.t)))
+            await questions.ask(session, QUESTION, session.with_resume(screens.ask_for_code(session.t)))
 
     async def handle_code(self, session: Session, _: str, text: str) -> None:
         """Verify the typed code. A wrong code answers the question, too."""
@@ -125,25 +113,33 @@ class ReceiptHandlers:
             await UserRepository(tx).save(questions.mark_answered(session))
         await self._show_result(session, text)
 
-    async def _verify_link(self, _: Update, context: Context) -> None:
-        await self._show_result(current_session(), "".join(context.args or ()).removeprefix(PREFIX))
-        raise ApplicationHandlerStop
+    async def open_link(self, session: Session, word: str) -> bool:
+        """Verify the code in a receipt's link. Return False for any other word after `/start`."""
+        if not word.startswith(PREFIX):
+            return False
+        await self._show_result(session, "".join(word.split()).removeprefix(PREFIX))
+        return True
 
-    async def _verify_lone_code(self, session: Session, update: Update) -> None:
-        text = update.effective_message.text if update.effective_message else None
-        await self._show_result(session, text or "")
+    async def take_lone_code(self, session: Session, _: Update) -> bool:
+        """Verify a message that is only a code, as receipts show it. During a draft, it belongs to the draft."""
+        text = session.typed.text or "" if session.typed else ""
+        if session.is_in_conversation or not is_written_code(text):
+            return False
+        await self._show_result(session, text)
+        return True
 
-    async def _verify_in_group(self, update: Update, context: Context) -> None:
-        """Answer without buttons, because everyone in the group could press them and would get their own data."""
-        session, code = current_session(), " ".join(context.args or ())
-        message = update.effective_message
-        if message is not None:
-            bot = self._messenger.username
-            screen = await self._build_result(session, code) if code else verify.explain_in_group(session.t, bot)
-            await self._messenger.send_text(
-                message.chat_id, screen.text, (), priority="talk", reply_to=message.message_id
-            )
-        raise ApplicationHandlerStop
+    async def take_in_group(self, session: Session, update: Update) -> bool:
+        """Verify the code after `/verify` in a group. Return False for any other update.
+
+        The answer has no buttons, because everyone in the group could press them and would get their own data.
+        """
+        message, command = update.message, read_command(update)
+        if message is None or command is None or command.name != "verify" or message.chat.type == Chat.PRIVATE:
+            return False
+        bot, code = self._messenger.username, " ".join(command.text.split())
+        screen = await self._build_result(session, code) if code else screens.explain_in_group(session.t, bot)
+        await self._messenger.send_text(message.chat_id, screen.text, (), priority="talk", reply_to=message.message_id)
+        return True
 
     async def _show_result(self, session: Session, typed: str) -> None:
         screen = await self._build_result(session, typed)
@@ -155,5 +151,7 @@ class ReceiptHandlers:
         try:
             order = await self._receipts.verify(session.user.id, typed)
         except TooManyWrongCodes as refusal:
-            return verify.show_limit(session.reader, refusal.again)
-        return verify.show_unknown(session.t) if order is None else verify.show_genuine(session.t, order, session.zone)
+            return screens.show_limit(session.reader, refusal.again)
+        return (
+            screens.show_unknown(session.t) if order is None else screens.show_genuine(session.t, order, session.zone)
+        )

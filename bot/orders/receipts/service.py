@@ -1,6 +1,8 @@
-"""Create the receipts of completed orders, and verify them for anyone."""
+"""Create the receipts of completed orders, draw them, and verify them for anyone."""
 
+import asyncio
 from collections.abc import Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Final
 
@@ -8,12 +10,11 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
-from bot.orders.receipts.codes import Receipt, SentOrder, code_hash, new_code, read_code
-from bot.orders.receipts.repository import ReceiptRepository
-from bot.orders.receipts.wrong_code_repository import WrongCodeRepository
-from bot.orders.receipts.wrong_codes import USUAL_LIMITS, WrongCodeLimits
+from bot.orders.receipts.codes import USUAL_LIMITS, Receipt, SentOrder, WrongCodeLimits, code_hash, new_code, read_code
+from bot.orders.receipts.repository import ReceiptRepository, WrongCodeRepository
+from bot.orders.receipts.screens import ReceiptFacts
 from bot.orders.repository import OrderRepository
-from bot.settlement.steps import COMPLETED
+from bot.settlement.model import COMPLETED
 
 PEPPER: Final = b"kirim receipts, first and only pepper"
 """This is no secret. It isn't one of ENCRYPTION_KEYS, because after a key rotation no receipt would be valid.
@@ -112,3 +113,23 @@ async def _find_by_code(tx: Transaction, typed: str) -> Order | None:
     code = read_code(typed)
     receipt = await ReceiptRepository(tx).by_code_hash(code_hash(code, PEPPER) if code else _NO_CODE)
     return await OrderRepository(tx).get(receipt.reference) if receipt else None
+
+
+# One thread only, as for QR codes. Many receipts at once queue here. So they don't compete with the event loop, and
+# don't delay the QR codes that users are waiting for.
+_RENDERER: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="receipt")
+
+
+async def render_receipt_off_loop(facts: ReceiptFacts) -> bytes:
+    """Draw a receipt as a PNG.
+
+    Raises:
+        UnrenderableQr: `verify_url` is too long for a QR code.
+    """
+    return await asyncio.get_running_loop().run_in_executor(_RENDERER, _render, facts)
+
+
+def _render(facts: ReceiptFacts) -> bytes:
+    from bot.orders.receipts.drawing import render_receipt  # noqa: PLC0415  all that draws is loaded in the thread, as for charts
+
+    return render_receipt(facts)

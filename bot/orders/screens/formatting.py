@@ -1,12 +1,26 @@
 """An order, its way to pay and its buttons, as screens show them."""
 
+import re
+from typing import Final
+
 from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.reader import clip
 from bot.infra.telegram.ui.screen import Button, Style
 from bot.orders.buttons import OrderAction, OrderButton
 from bot.orders.order import Order
 from bot.payments.erc681 import format_token_amount
 from bot.payments.tokens import TOKENS, name_key
-from bot.recipients.formatting import format_destination
+from bot.recipients.formatting import format_destination, format_method, kind_key
+
+REASON_SHOWN = 200
+
+REFUSALS: Final = {
+    "number": re.compile(r"\brecipientDetails\b"),
+    "destination": re.compile(r"\bpartnerBank(?:Code|Name)\b"),
+    "cap": re.compile(r"\b(?:daily|monthly)\b.*\bcap"),
+    "amount": re.compile(r"\b(?:idr|sat)Amount\b|\bmaxAmountTransfer\b"),
+}
+"""What a refusal is about, by the words that the service has for it (settlement API, 4.5). It has no codes."""
 
 
 def format_channel(t: Translator, channel: str) -> str:
@@ -17,7 +31,20 @@ def format_channel(t: Translator, channel: str) -> str:
 def format_price(t: Translator, sats: int, channel: str) -> str:
     """Return what a payer pays, in what they pay with: "31,243 sats", "0.00031243 cbBTC"."""
     token = TOKENS.get(channel)
-    return t.sats(sats) if token is None else f"{format_token_amount(token, sats)} {token.symbol}"
+    return t.sats(sats) if token is None else f"{format_token_amount(sats)} {token.symbol}"
+
+
+def format_full_price(t: Translator, sats: int, channel: str) -> str:
+    """Return what a payer pays and how: "31,243 sats · Lightning", "0.00031243 cbBTC on Base"."""
+    price = format_token_amount(sats) if channel in TOKENS else f"{t.sats(sats)} ·"
+    return f"{price} {format_channel(t, channel)}"
+
+
+def format_price_line(t: Translator, order: Order) -> Html:
+    """Return the line with what was paid, is to be paid, or was reviewed before the service has locked a price."""
+    kind = "paid" if order.is_paid else "price" if order.has_shown_price else "reviewed"
+    sats = order.sats if order.sats is not None and kind != "reviewed" else order.expected_sats
+    return t(f"orders.price.{kind}", price=format_full_price(t, sats, order.channel))
 
 
 def format_order_line(t: Translator, order: Order) -> Html:
@@ -28,6 +55,18 @@ def format_order_line(t: Translator, order: Order) -> Html:
         destination=format_destination(order.method, order.number),
         reference=order.reference,
     )
+
+
+def explain_refusal(t: Translator, reason: str) -> Html:
+    """Return why the service refused an order, in the reader's language if it is known. Else quote the service."""
+    about = next((name for name, words in REFUSALS.items() if words.search(reason)), None)
+    return t(f"orders.refusal.{about}") if about else t("orders.refusal.quoted", reason=clip(reason, REASON_SHOWN))
+
+
+def format_sent(t: Translator, order: Order, line: Html | None = None) -> Html:
+    """Return that the rupiah were sent, below the line about the order."""
+    key = f"orders.notification.sent_{kind_key(order.method)}"
+    return t(key, line=line or format_order_line(t, order), name=format_method(order.method))
 
 
 def format_failed_payout_policy(t: Translator, url: str) -> tuple[Html, ...]:

@@ -1,23 +1,29 @@
-"""The page of an order: its recipient, its price, its timeline, and what the user can do now."""
+"""The page of an order: its recipient, its price, its timeline, and what the user can do now.
 
-from collections.abc import Sequence
+The timeline has one line for each event, below its day if that isn't today.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import clip, quote_input
-from bot.infra.telegram.ui.reader import Reader
+from bot.infra.telegram.ui.reader import Reader, clip, quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.buttons import OrderAction
-from bot.orders.order import UNCERTAIN_PHASES, Order, OrderEvent, OrderStatus, Phase
-from bot.orders.screens import status_message
-from bot.orders.screens import timeline as order_timeline
-from bot.orders.screens.formatting import format_channel, format_payout_reference, order_button, repeat_button
-from bot.orders.screens.open_orders import status_emoji, status_key
-from bot.orders.screens.order_messages import REASON_SHOWN
+from bot.orders.order import NOT_ENDED, STATUS_OF_PHASE, EventNote, Order, OrderEvent, OrderStatus, Phase
+from bot.orders.screens import order_messages
+from bot.orders.screens.formatting import (
+    explain_refusal,
+    format_payout_reference,
+    format_price,
+    format_price_line,
+    order_button,
+    repeat_button,
+)
+from bot.orders.screens.order_lists import status_emoji, status_key
 from bot.recipients.formatting import format_destination
-from bot.settlement.steps import COMPLETED
-
-CAN_CHANGE = frozenset({*UNCERTAIN_PHASES, Phase.NEEDS_CONFIRMATION, Phase.OPEN})
-"""The phases in which the status of an order can change at any moment."""
+from bot.settlement.model import COMPLETED, FAILED, OrderStep, step_after
 
 
 def screen(reader: Reader, order: Order, events: Sequence[OrderEvent], *, help_offered: bool) -> Screen:
@@ -25,7 +31,7 @@ def screen(reader: Reader, order: Order, events: Sequence[OrderEvent], *, help_o
     parts = (
         _heading(reader, order),
         _price(reader.t, order),
-        order_timeline.format_timeline(reader, order, events),
+        format_timeline(reader, order, events),
         *_remarks(reader, order, events),
     )
     return Screen("\n\n".join(parts), _keyboard(reader, order, help_offered=help_offered))
@@ -45,11 +51,8 @@ def _heading(reader: Reader, order: Order) -> str:
 
 
 def _price(t: Translator, order: Order) -> str:
-    sats, _ = order.last_price
-    is_locked = order.has_shown_price
-    kind = ("paid" if order.is_paid else "price") if is_locked else "reviewed"
-    lines = [t(f"orders.order_page.{kind}", sats=t.sats(sats), channel=format_channel(t, order.channel))]
-    if is_locked and order.btc_idr is not None:
+    lines = [format_price_line(t, order)]
+    if order.has_shown_price and order.btc_idr is not None:
         lines.append(t("orders.order_page.rate", rate=t.rate(order.btc_idr)))
     lines.append(t("orders.order_page.reference", reference=order.reference))
     if order.service_id:
@@ -74,9 +77,9 @@ def _moved(t: Translator, order: Order) -> Html:
     sats, rupiah = order.last_price
     return t(
         "orders.order_page.price_moved",
-        reviewed=t.sats(order.expected_sats),
+        reviewed=format_price(t, order.expected_sats, order.channel),
         reviewed_idr=t.rupiah(order.expected_idr),
-        locked=t.sats(sats),
+        locked=format_price(t, sats, order.channel),
         locked_idr=t.rupiah(rupiah),
     )
 
@@ -84,21 +87,14 @@ def _moved(t: Translator, order: Order) -> Html:
 def _meaning(reader: Reader, order: Order) -> Html | str:
     t, status, reason = reader.t, order.status(reader.now), (order.payer_refusal or "").strip()
     if status is OrderStatus.REFUSED and reason:
-        return t("orders.order_page.refused_because", reason=clip(reason, REASON_SHOWN))
-    if status in MEANINGS:
-        return t(MEANINGS[status])
-    return status_message.explain_status(reader, order)
+        return t("orders.order_page.refused_because", reason=explain_refusal(t, reason))
+    if status in NEVER_SHOWN:
+        return t(f"orders.order_page.{status}")
+    return order_messages.explain_status(reader, order)
 
 
-MEANINGS = {
-    OrderStatus.PLACING: "orders.order_page.placing",
-    OrderStatus.CHECKING: "orders.order_page.checking",
-    OrderStatus.UNRESOLVED: "orders.order_page.unresolved",
-    OrderStatus.NEEDS_CONFIRMATION: "orders.order_page.held",
-    OrderStatus.OFFER_OVER: "orders.order_page.offer_over",
-    OrderStatus.REFUSED: "orders.order_page.refused",
-    OrderStatus.CLOSED: "orders.order_page.closed",
-}
+NEVER_SHOWN = frozenset({*STATUS_OF_PHASE.values(), OrderStatus.NEEDS_CONFIRMATION, OrderStatus.OFFER_OVER})
+"""The statuses of orders whose invoices were never shown."""
 
 
 def _keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
@@ -110,7 +106,7 @@ def _keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
     if status in {OrderStatus.UNRESOLVED, OrderStatus.NEEDS_CONFIRMATION}:
         rows.append((button("orders.button.decide", OrderAction.RESEND_STATUS, "primary"),))
     elif order.phase is Phase.OPEN:
-        rows.append((button("orders.button.card", OrderAction.RESEND_STATUS),))
+        rows.append((button("orders.button.show_status", OrderAction.RESEND_STATUS),))
     if order.may_be_sent_again(reader.now) and status is OrderStatus.OFFER_OVER:
         rows.append((repeat_button(reader.t, order, "orders.button.requote", OrderAction.REQUOTE, "primary"),))
     elif order.may_be_sent_again(reader.now):
@@ -119,6 +115,105 @@ def _keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
         rows.append((button("orders.button.receipt", OrderAction.RECEIPT),))
     if help_offered:
         rows.append((button("orders.button.help", OrderAction.HELP),))
-    can_change = order.phase in CAN_CHANGE or order.is_closed_unpaid
+    can_change = order.phase in NOT_ENDED or order.is_closed_unpaid
     refresh = (button("orders.button.refresh", OrderAction.REFRESH_PAGE),) if can_change else ()
     return (*rows, (button("orders.button.history", OrderAction.SHOW_LIST), *refresh))
+
+
+class Entry(StrEnum):
+    """The entries that decide how later ones are shown. Their values are the keys of their texts."""
+
+    CREATED = "orders.step.created"
+    PAID = "orders.step.paid"
+    PAID_LATE = "orders.timeline.paid_late"
+    EXPIRED = "orders.step.expired"
+    HELD = "orders.timeline.held"
+
+
+TEXT_OF_NOTE: Mapping[EventNote, str | None] = {
+    EventNote.INTENDED: "orders.timeline.confirmed",
+    EventNote.PRICE_ACCEPTED: "orders.timeline.price_accepted",
+    EventNote.DROPPED: "orders.timeline.dropped",
+    EventNote.TRIED_AGAIN: "orders.timeline.tried_again",
+    EventNote.OFFER_OVER: "orders.timeline.offer_over",
+    EventNote.OUTSIDE_LIMITS: "orders.timeline.outside_limits",
+    EventNote.SUPERSEDED: "orders.timeline.superseded",
+    EventNote.LINK_DELETED: "orders.timeline.link_deleted",
+    EventNote.LINK_OVER: "orders.timeline.link_over",
+    EventNote.WITHDRAWN: "orders.timeline.withdrawn",
+    EventNote.DEPOSIT_TAKEN: "orders.timeline.deposit_taken",
+    EventNote.EXPIRED: Entry.EXPIRED,
+    EventNote.OVERDUE: "orders.timeline.overdue",
+    EventNote.PAYMENT: None,
+    EventNote.INVOICE_REPLACED: None,
+}
+"""The key of an event's text, by its note. Only support sees events without a text."""
+
+TEXT_OF_PHASE = {
+    Phase.INTENDED: "orders.timeline.confirmed",
+    Phase.UNKNOWN: "orders.timeline.checking",
+    Phase.UNRESOLVED: "orders.timeline.unresolved",
+    Phase.REFUSED: "orders.timeline.refused",
+    Phase.NEEDS_CONFIRMATION: Entry.HELD,
+}
+
+TimelineEntry = tuple[datetime, str]
+"""The time of an entry, and the key of its text."""
+
+
+def format_timeline(reader: Reader, order: Order, events: Sequence[OrderEvent]) -> str:
+    """Return the timeline as text."""
+    t, lines_shown = reader.t, list[str]()
+    today = day = reader.format_day(reader.now)
+    for at, key in build_entries(order, events):
+        if (this_day := reader.format_day(at)) != day:
+            lines_shown.append(
+                t("orders.timeline.today") if this_day == today else t("orders.timeline.day", day=this_day)
+            )
+            day = this_day
+        lines_shown.append(t("orders.timeline.line", at=t.clock(at, reader.zone), what=t(key)))
+    return "\n".join(lines_shown)
+
+
+def build_entries(order: Order, events: Sequence[OrderEvent]) -> list[TimelineEntry]:
+    """Return the entries of the timeline, the oldest first, each once.
+
+    States that are one step to users are one entry. An unknown state is shown as the step that the order is in. Steps
+    that the bot didn't see are left out, except the payment.
+    """
+    found: dict[str, datetime] = {}
+    step = OrderStep.CREATED
+    for event in events:
+        reached = step_after(step, event.state)
+        if order.paid_at is not None and order.paid_at <= event.at and _is_after_shown(event):
+            found.setdefault(_payment(found), order.paid_at)
+        key = _key(order, event, reached, found)
+        if key is not None:
+            found.setdefault(key, event.at)
+        step = reached
+    return [(at, key) for key, at in found.items()] or [(order.created_at, "orders.timeline.confirmed")]
+
+
+def _key(order: Order, event: OrderEvent, step: OrderStep, found: dict[str, datetime]) -> str | None:
+    if event.note in TEXT_OF_NOTE:
+        return TEXT_OF_NOTE[EventNote(event.note)]
+    if event.phase in TEXT_OF_PHASE:
+        return TEXT_OF_PHASE[event.phase]
+    if event.phase is Phase.ABANDONED:
+        # Only an order that the service has created has a locked price.
+        return "orders.timeline.given_up" if order.sats is None else "orders.timeline.not_agreed"
+    if event.state == FAILED:
+        return "orders.step.failed" if order.has_failed else Entry.EXPIRED
+    if step is OrderStep.CREATED:
+        return None if Entry.HELD in found else Entry.CREATED
+    return _payment(found) if step is OrderStep.PAID else f"orders.step.{step.name.lower()}"
+
+
+def _payment(found: dict[str, datetime]) -> str:
+    """Return the entry of the payment. A payment after the expiry is another one, the same in all entries."""
+    is_late = Entry.PAID_LATE in found or (Entry.EXPIRED in found and Entry.PAID not in found)
+    return Entry.PAID_LATE if is_late else Entry.PAID
+
+
+def _is_after_shown(event: OrderEvent) -> bool:
+    return event.phase in {Phase.OPEN, Phase.DONE}

@@ -1,7 +1,10 @@
-"""The message to pay with: the QR code, the price, the expiry, the status, and the invoice or deposit."""
+"""How an order is paid: what a wallet needs, the address of its payment page, and the message to pay with.
+
+Anyone with the token of a payment page can see the invoice, so the token is a secret.
+"""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import unescape
 
 from bot.infra.i18n import Html, Translator
@@ -9,10 +12,76 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard
 from bot.orders.buttons import OrderAction
 from bot.orders.order import Order
-from bot.orders.page_url import page_url
-from bot.orders.payment_details import get_transfer
 from bot.orders.screens.formatting import format_order_line, order_button
-from bot.payments import qr
+from bot.payments import erc681, qr
+from bot.payments.tokens import LIGHTNING_SCHEME, Token
+
+PATH = "/p/"
+TOKEN = re.compile(r"[A-Za-z0-9_-]{32}")
+"""The form of the tokens of `new_page_token`. Nothing else is looked up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A transfer of tokens: the token, the amount as a payer types it, and the address."""
+
+    token: Token
+    amount: str
+    to_address: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentDetails:
+    """How an order is paid. `transfer` is None if `link` is a Lightning invoice."""
+
+    qr: str = field(repr=False)
+    link: str = field(repr=False)
+    text: str = field(repr=False)
+    transfer: Transfer | None = None
+
+
+def get_payment_details(order: Order) -> PaymentDetails:
+    """Return how `order` is paid.
+
+    `orders/placement/invoice_check.py` has checked the invoice or deposit. The expiry isn't checked here.
+
+    Raises:
+        ValueError: it has neither an invoice nor a deposit.
+        DepositCheckError: no money may be sent to its deposit.
+    """
+    if order.bolt11 is not None:
+        return PaymentDetails(qr.invoice_qr_payload(order.bolt11), f"{LIGHTNING_SCHEME}{order.bolt11}", order.bolt11)
+    transfer = get_transfer(order)
+    return PaymentDetails(transfer.uri, transfer.uri, transfer.to_address, transfer)
+
+
+def get_transfer(order: Order) -> Transfer:
+    """Return the transfer that pays an order by deposit. Raises as `get_payment_details` does."""
+    deposit = order.deposit
+    if deposit is None or order.sats is None:
+        raise ValueError("an order without an invoice and without a deposit can't be paid")
+    token = erc681.check_deposit(
+        channel=order.channel,
+        chain_id=deposit.chain_id,
+        token_address=deposit.token_address,
+        decimals=deposit.decimals,
+        to_address=deposit.to_address,
+    )
+    return Transfer(
+        token=token,
+        amount=erc681.format_token_amount(order.sats),
+        to_address=deposit.to_address,
+        uri=erc681.transfer_uri(token, deposit.to_address, order.sats),
+    )
+
+
+def page_url(public_url: str, order: Order, locale: str) -> str | None:
+    """Return the address of the payment page of `order` in this language, or None if there is no page."""
+    if not public_url or order.page_token is None:
+        return None
+    return f"{public_url}{PATH}{order.page_token}?l={locale}"
+
 
 MAX_CAPTION = 1024
 """Telegram's limit of a caption, in UTF-16 units without the markup."""
@@ -61,7 +130,7 @@ def _lightning(t: Translator, order: Order, bolt11: str, until: Html, mark: str)
 
 def _status(t: Translator) -> str:
     """Return the line with the status. An order that no longer waits for its payment has no such message."""
-    return f"⏳ {t('orders.card.waiting')}"
+    return f"⏳ {t('orders.status_message.waiting')}"
 
 
 def caption_length(html: str) -> int:
@@ -81,7 +150,6 @@ def _deposit(reader: Reader, order: Order, mark: str) -> PaymentMessage:
         "orders.pay.deposit",
         line=format_order_line(t, order),
         amount=amount,
-        sats=t.sats(order.sats or 0),
         symbol=token.symbol,
         network=token.chain.name,
         chain_id=Html(str(token.chain.id)),

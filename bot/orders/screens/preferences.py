@@ -1,6 +1,5 @@
 """The notification preferences: one line for each topic, and a section of the settings."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from bot.infra.i18n import Html, Translator
@@ -8,7 +7,7 @@ from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.buttons import PreferenceButton, PreferencesAction, PreferencesButton
 from bot.orders.preferences import CHOOSABLE, DeliveryMode, Topic, chosen_mode, next_mode
 from bot.users.model import User
-from bot.users.screens.settings import SettingsSection, back_row
+from bot.users.screens import back_row
 
 SIGNS: Final = {DeliveryMode.SOUND: "🔔", DeliveryMode.SILENT: "🔕", DeliveryMode.STATUS_ONLY: "📄"}
 
@@ -23,22 +22,10 @@ def screen(t: Translator, user: User) -> Screen:
     return Screen(text, (*rows, *(((reset,),) if user.notification_preferences else ()), back_row(t)))
 
 
-def summary(t: Translator, user: User) -> Mapping[str, Html]:
+def summarize(t: Translator, user: User) -> Html:
     """Return how many preferences the user has changed, for the settings."""
     changed = sum(chosen_mode(topic, user.notification_preferences) is not topic.default for topic in CHOOSABLE)
-    return {
-        "notices": t.plural("orders.settings.notices_changed", changed)
-        if changed
-        else t("orders.settings.notices_usual")
-    }
-
-
-SECTION: Final = SettingsSection(
-    position=20,
-    label="orders.settings.notices",
-    data=PreferencesButton(PreferencesAction.SHOW).pack(),
-    summary=summary,
-)
+    return t.plural("orders.settings.notices_changed", changed) if changed else t("orders.settings.notices_usual")
 
 
 def _topic_button(t: Translator, topic: Topic, mode: DeliveryMode) -> Button:

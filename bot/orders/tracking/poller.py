@@ -19,14 +19,15 @@ from bot.core.backoff import Backoff
 from bot.infra.db.errors import LASTING, StoreDown
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
-from bot.infra.log_context import bind_fields
+from bot.infra.logging import bind_fields
 from bot.orders.order import Order, Phase, is_late_payment
 from bot.orders.poll_intervals import LONGEST_INTERVAL
 from bot.orders.repository import OrderRepository
-from bot.orders.tracking.observer import Observer
+from bot.orders.tracking.tracker import OrderTracker
 from bot.orders.tracking.viewed_orders import ViewedOrders
 from bot.settlement.access import SettlementAccess
-from bot.settlement.model import KeyRefused, OrderNotFound, OrderReport, SettlementFailure, SlowDown
+from bot.settlement.errors import KeyRefused, OrderNotFound, SettlementFailure, SlowDown
+from bot.settlement.model import OrderReport
 
 T = TypeVar("T")
 
@@ -101,8 +102,8 @@ def _divide(first: int, second: int, count: int, least_of_second: int) -> tuple[
 
 def _alternate(first: Sequence[T], second: Sequence[T]) -> list[T]:
     """Merge both sequences, each spread evenly, beginning with `first`."""
-    placed = [(place / len(each), item) for each in (first, second) for place, item in enumerate(each)]
-    return [item for _, item in sorted(placed, key=lambda pair: pair[0])]
+    ranked = [(place / len(each), item) for each in (first, second) for place, item in enumerate(each)]
+    return [item for _, item in sorted(ranked, key=lambda pair: pair[0])]
 
 
 log = structlog.get_logger(__name__)
@@ -154,7 +155,7 @@ class Poller:
         self,
         infra: Infra,
         access: SettlementAccess,
-        observer: Observer,
+        tracker: OrderTracker,
         viewed: ViewedOrders,
         interval: timedelta,
     ) -> None:
@@ -162,7 +163,7 @@ class Poller:
         self._clock = infra.clock
         self._settlement = access.settlement
         self._budget = access.budget
-        self._observer = observer
+        self._tracker = tracker
         self._viewed = viewed
         self._interval = interval
         self._interval_seconds = interval.total_seconds()
@@ -271,7 +272,7 @@ class Poller:
             or (order.phase is Phase.OPEN and reports[service_id].state != order.state)
             or is_late_payment(order, reports[service_id])
         }
-        return await self._observer.apply_reports(changed, asked_at=asked_at)
+        return await self._tracker.apply_reports(changed, asked_at=asked_at)
 
     async def _look_up_each(self, orders: Sequence[Order]) -> bool:
         semaphore, stop = asyncio.Semaphore(CONCURRENT_REQUESTS), asyncio.Event()
@@ -301,7 +302,6 @@ class Poller:
                 raise
 
     async def _poll_order(self, order: Order) -> bool:
-        """Poll one order, and return whether the service has answered."""
         self._expect_next()
         asked_at = self._clock.now()
         try:
@@ -312,9 +312,9 @@ class Poller:
         except (SettlementFailure, TimeoutError) as failure:
             log.info("order_poll_failed", error=type(failure).__name__)
             is_known = not isinstance(failure, OrderNotFound)
-            await self._observer.postpone(order.reference, is_known=is_known)
+            await self._tracker.postpone(order.reference, is_known=is_known)
             return not is_known
-        await self._observer.apply_report(order.reference, report, asked_at=asked_at)
+        await self._tracker.apply_report(order.reference, report, asked_at=asked_at)
         return True
 
     def _expect_next(self, pause: float = 0.0) -> None:

@@ -1,38 +1,33 @@
-"""Open links, ask payers for the sum if they decide it, and place what they confirm."""
+"""Open links, ask payers for the amount if they decide it, and place what they confirm."""
 
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Final
 
-from telegram import Update
-from telegram.ext import CommandHandler, filters
-
 from bot.checkout.steps.amount import COMMON
-from bot.checkout.steps.review import show_confirmed
 from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, Amount, AmountRejected, parse_amount
-from bot.infra.feature import HandlerPhase
-from bot.infra.telegram.ui.router import PRIVATE, Handler, Routes
+from bot.infra.telegram.ui.routes import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.feature import Orders
-from bot.orders.order import Order
-from bot.orders.payer import Payer, payer_in_chat
+from bot.orders.order import Order, Payer, payer_in_chat
 from bot.orders.placement.service import MethodVanished
 from bot.payment_requests.buttons import REASONS, PayAction, PayButton
-from bot.payment_requests.links import START_PATTERN, read_token
-from bot.payment_requests.model import PaymentRequest
+from bot.payment_requests.model import LINK, PaymentRequest, read_token
 from bot.payment_requests.paying import screens
 from bot.payment_requests.paying.service import Confirmation, NotPayable, PayService
-from bot.payment_requests.reports import ReportService
-from bot.settlement.model import SettlementFailure
+from bot.payment_requests.service import ReportService
+from bot.recipients.formatting import format_method
+from bot.settlement.errors import SettlementFailure
 from bot.users import questions
 from bot.users.repository import UserRepository
-from bot.users.session import Session, as_handler
-from bot.users.suggestions import suggest_phrase
+from bot.users.session import Session
 
 AMOUNT: Final = "payment_request_amount"
 REVIEW_BYTES: Final = 6
+UNPAYABLE: Final = (Rejection, MethodVanished, SettlementFailure)
+"""Why an open request can't be paid now."""
 
 _Action = Callable[[Session, PaymentRequest, PayButton], Awaitable[object]]
 
@@ -54,6 +49,7 @@ class PayHandlers:
             PayAction.SHOW: self._show,
             PayAction.REVIEW: self._choose,
             PayAction.CONFIRM: self._confirm,
+            PayAction.CANCEL: self._cancel,
             PayAction.REPORT: self._ask_why,
             **dict.fromkeys(REASONS, self._report),
         }
@@ -61,13 +57,8 @@ class PayHandlers:
         return routes
 
     def answers(self) -> Mapping[str, questions.AnswerHandler]:
-        """Return the handler of the typed sum."""
+        """Return the handler of the typed amount."""
         return {AMOUNT: questions.accept_text(self.amount_typed)}
-
-    def handlers(self) -> Mapping[HandlerPhase, Sequence[Handler]]:
-        """Return the handler of links. It comes before the general handler of `/start`."""
-        links = PRIVATE & filters.Regex(START_PATTERN)
-        return {HandlerPhase.QUESTIONS: (CommandHandler("start", as_handler(self._open_link), filters=links),)}
 
     async def open_again(self, session: Session, order: Order) -> None:
         """Open the link that an order was made from."""
@@ -76,17 +67,17 @@ class PayHandlers:
         await self._open(session, await self._service.get(order.origin or ""))
 
     async def pay_button(self, session: Session, button: PayButton, act: _Action) -> None:
-        """Do the action of a payer's button, if its link can still be paid. Any link can be reported."""
+        """Do the action of a payer's button, if its link can still be paid. Any link can be reported and left."""
         request = await self._service.get(button.request_id)
         await session.acknowledge()
         is_payable = self._is_on and request is not None and request.is_payable(session.now)
-        if request is None or not (is_payable or button.action in {PayAction.REPORT, *REASONS}):
+        if request is None or not (is_payable or button.action in {PayAction.REPORT, PayAction.CANCEL, *REASONS}):
             await self._open(session, request)
         else:
             await act(session, request, button)
 
     async def amount_typed(self, session: Session, request_id: str, text: str) -> None:
-        """Show the review of the typed sum. If it can't be read or sent, say why and ask again."""
+        """Show the review of the typed amount. If it can't be read or sent, say why and ask again."""
         request = await self._service.get(request_id) if self._is_on else None
         if request is None or not request.is_payable(session.now):
             await self._save_answered(session)
@@ -94,24 +85,29 @@ class PayHandlers:
             return
         try:
             idr = read_rupiah(text)
-            worth = await self._price(session, request, idr)
+            await self._service.estimate(request, idr, await self._service.read_user_orders(_payer(session)))
         except Rejection as rejection:
             session.notice = session.format_rejection(rejection)
             await self._ask_amount(session, request)
-            return
-        await self._save_answered(session)
-        if worth is not None:
+        except (MethodVanished, SettlementFailure) as failure:
+            await self._save_answered(session)
+            await self._explain(session, request, failure)
+        else:
+            await self._save_answered(session)
             await self._review(session, request, idr)
 
     async def _save_answered(self, session: Session) -> None:
         async with session.infra.database.transaction() as tx:
             await UserRepository(tx).save(questions.mark_answered(session))
 
-    async def _open_link(self, session: Session, update: Update) -> None:
-        text = update.effective_message.text if update.effective_message else None
-        token = read_token((text or "").split(maxsplit=1)[-1].strip())
+    async def open_link(self, session: Session, word: str) -> bool:
+        """Open a link. Return False for any other word after `/start`."""
+        if not word.startswith(LINK):
+            return False
+        token = read_token(word)
         session.message_id = None
         await self._open(session, await self._service.find(token) if token and self._is_on else None)
+        return True
 
     async def _open(self, session: Session, request: PaymentRequest | None) -> None:
         """Show what a link asks for, or why it can't be paid."""
@@ -134,46 +130,41 @@ class PayHandlers:
         await self._review(session, request, button.idr if request.idr is None else request.idr)
 
     async def _ask_amount(self, session: Session, request: PaymentRequest) -> None:
-        """Ask how much the payer wants to send. A typed sum goes to `amount_typed`."""
-        prices = {}
+        """Ask how much the payer wants to send. A typed amount goes to `amount_typed`."""
+        choices = {}
         with suppress(SettlementFailure):
-            placed = await self._service.read_placed(_payer(session))
+            user_orders = await self._service.read_user_orders(_payer(session))
             amounts = [Amount("IDR", idr) for idr in COMMON]
-            prices = await self._orders.price_choices(placed, request.method, amounts)
+            choices = await self._orders.estimate_choices(user_orders, request.method, amounts)
         minimum = self._orders.rules.min_order_idr
-        await questions.ask(session, AMOUNT, screens.ask_amount(session.t, request, minimum, prices), request.id)
+        await questions.ask(session, AMOUNT, screens.ask_amount(session.t, request, minimum, choices), request.id)
 
-    async def _price(self, session: Session, request: PaymentRequest, idr: int) -> object | None:
-        """Return what `idr` rupiah cost. If there is no price, say so and return None. Raises `Rejection`."""
-        try:
-            return await self._service.price(request, idr, await self._service.read_placed(_payer(session)))
-        except MethodVanished:
-            await self._show_screen(session, screens.show_vanished(session.t, request))
-        except SettlementFailure:
-            await self._show_screen(session, screens.show_service_down(session.t, request))
-        return None
+    async def _explain(self, session: Session, request: PaymentRequest, failure: Exception) -> None:
+        """Say why there is no price or no order: `UNPAYABLE`."""
+        if isinstance(failure, Rejection):
+            why = session.format_rejection(failure)
+        elif isinstance(failure, MethodVanished):
+            why = session.t("payment_requests.pay.vanished", name=format_method(request.method))
+        else:
+            why = session.t("payment_requests.pay.no_price")
+        await self._show_screen(session, screens.show_rejection(session.t, request, why))
 
     async def _review(self, session: Session, request: PaymentRequest, idr: int) -> None:
-        """Show the review, or the payer's unpaid order of the same sum if its price still holds."""
-        t = session.t
-        placed = await self._service.read_placed(_payer(session))
+        """Show the review, or the payer's unpaid order of the same amount if its price still holds."""
+        user_orders = await self._service.read_user_orders(_payer(session))
         try:
-            worth = await self._service.price(request, idr, ())
-            unpaid = self._service.find_unpaid(placed, request, worth)
+            estimated = await self._service.estimate(request, idr, ())
+            unpaid = self._service.find_unpaid(user_orders, request, estimated)
             if unpaid is not None:
                 await self._show_unpaid(session, request, unpaid)
                 return
-            await self._service.price(request, idr, placed)
-        except Rejection as rejection:
-            await self._show_screen(session, screens.show_rejection(t, request, session.format_rejection(rejection)))
-        except MethodVanished:
-            await self._show_screen(session, screens.show_vanished(t, request))
-        except SettlementFailure:
-            await self._show_screen(session, screens.show_service_down(t, request))
+            await self._service.estimate(request, idr, user_orders)
+        except UNPAYABLE as failure:
+            await self._explain(session, request, failure)
         else:
-            phrase = (await suggest_phrase(session)).text if session.user.phrase is None else None
+            phrase = await session.find_new_phrase()
             review = secrets.token_hex(REVIEW_BYTES)
-            shown = screens.show_review(t, request, worth, session.zone, review=review, phrase=phrase)
+            shown = screens.show_review(session.t, request, estimated, session.zone, review=review, phrase=phrase)
             await self._show_screen(session, shown)
 
     async def _show_unpaid(self, session: Session, request: PaymentRequest, order: Order) -> None:
@@ -183,7 +174,7 @@ class PayHandlers:
 
     async def _confirm(self, session: Session, request: PaymentRequest, button: PayButton) -> None:
         """Place the order. Notifications say what follows."""
-        phrase = (await suggest_phrase(session)).text if session.user.phrase is None else None
+        phrase = await session.find_new_phrase()
         confirmed = Confirmation(
             payer=_payer(session),
             request_id=request.id,
@@ -193,23 +184,21 @@ class PayHandlers:
             phrase=phrase,
             message_id=session.message_id,
         )
-        t = session.t
         try:
             order = await self._service.place(confirmed)
         except NotPayable:
             await self._open(session, await self._service.get(request.id))
-        except MethodVanished:
-            await self._show_screen(session, screens.show_vanished(t, request))
-        except Rejection as rejection:
-            await self._show_screen(session, screens.show_rejection(t, request, session.format_rejection(rejection)))
-        except SettlementFailure:
-            await self._show_screen(session, screens.show_service_down(t, request))
+        except UNPAYABLE as failure:
+            await self._explain(session, request, failure)
         else:
             if order.draft_id.endswith(f".{button.review}"):
-                await session.edit_message(show_confirmed(t, order, phrase=phrase))
                 await self._status_messages.show_outcome(session, order)
             else:
                 await self._show_unpaid(session, request, order)
+
+    async def _cancel(self, session: Session, _: PaymentRequest, __: PayButton) -> None:
+        """Leave the link. Nothing was placed, or it waits for a payment that nobody has to make."""
+        await self._show_screen(session, screens.show_cancelled(session.t))
 
     async def _ask_why(self, session: Session, request: PaymentRequest, _: PayButton) -> None:
         await self._show_screen(session, screens.ask_why(session.t, request))
@@ -228,7 +217,7 @@ class PayHandlers:
 
 
 def read_rupiah(text: str) -> int:
-    """Return the typed sum in rupiah.
+    """Return the typed amount in rupiah.
 
     Raises:
         AmountRejected: it can't be read, has several meanings, or isn't in rupiah.

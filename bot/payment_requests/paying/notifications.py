@@ -12,17 +12,19 @@ from typing import Final
 
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.follow_ups import FinalResult, FollowUp
-from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, format_subject
+from bot.infra.outbox.model import Notification, NotificationKind, Sent, format_subject
+from bot.infra.outbox.rendering import FinalResult, FollowUp
 from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.ui.screen import Screen
 from bot.orders.missed_messages import record_missed
-from bot.orders.missed_order_repository import LINK, MissedOrder
 from bot.orders.order import Failure, Order, OrderProblem
+from bot.orders.repository import LINK, MissedOrder
 from bot.payment_requests.model import ClosedBy, PaymentRequest
+from bot.payment_requests.notifications import shared_notifications
 from bot.payment_requests.paying import screens
 from bot.payment_requests.repository import PaymentRequestRepository
-from bot.settlement.steps import COMPLETED
-from bot.users.readers import RenderContext, Renderer
+from bot.settlement.model import COMPLETED
+from bot.users.readers import RenderContext, Renderer, as_message
 
 NOTIFIED_WITHIN: Final = timedelta(days=1)
 """How long after the payment its asker is notified that it arrived. Sent rows are deleted after a time."""
@@ -45,7 +47,7 @@ class LinkNotification(NotificationKind):
 
 
 class LinkListener:
-    """Listen to the orders that were made from links (`Feature.order_listeners`)."""
+    """Listen to the orders that were made from links (an `OrderListener`)."""
 
     async def order_needs_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
         """Notify the asker that a payment failed. That it takes long is the payer's to know."""
@@ -69,19 +71,13 @@ def payment_notification(
     request: PaymentRequest, order: Order, kind: LinkNotification, now: datetime
 ) -> Notification[LinkPayment]:
     """Return the notification to the asker about one payment. Each kind is sent once for each order."""
-    return Notification(
-        chat_id=request.user_id,
-        subject=format_subject("payment_request", request.id),
-        kind=kind,
-        mark=order.reference,
-        payload=LinkPayment(request.id, order.idr or order.expected_idr),
-        due_at=now,
-        created_at=now,
-    )
+    payload = LinkPayment(request.id, order.idr or order.expected_idr)
+    subject = format_subject("payment_request", request.id)
+    return kind.create(request.user_id, subject, payload, now, order.reference)
 
 
 async def _record_payment(tx: Transaction, order: Order, now: datetime) -> PaymentRequest | None:
-    """Close the link of a paid order if it can be paid once, and return its request.
+    """Close the link of a paid order if it can be paid once, let the messages that share it follow, and return it.
 
     If the payment fails later, its asker makes another link. Return None if there is no request, or no longer, or if it
     can't be read. It is closed all the same.
@@ -90,9 +86,12 @@ async def _record_payment(tx: Transaction, order: Order, now: datetime) -> Payme
         return None
     await PaymentRequestRepository(tx).close(order.origin, ClosedBy.PAYMENT, now)
     try:
-        return await PaymentRequestRepository(tx).get(order.origin)
+        request = await PaymentRequestRepository(tx).get(order.origin)
     except RowUnreadable:
         return None  # it is recorded for the monitor, and the payer's order goes on all the same
+    if request is not None and not request.is_reusable:
+        await OutboxRepository(tx).add(shared_notifications([request], now))
+    return request
 
 
 async def _notify(
@@ -101,15 +100,12 @@ async def _notify(
     await OutboxRepository(tx).add([payment_notification(request, order, kind, now)])
 
 
-async def render(notification: Notification[LinkPayment], context: RenderContext) -> DeliveryOutcome:
-    """Send the message to the asker, unless the request was deleted."""
+async def show(notification: Notification[LinkPayment], context: RenderContext) -> Screen | None:
+    """Return the message to the asker, unless the request was deleted."""
     async with context.database.reading() as tx:
         request = await PaymentRequestRepository(tx).get(notification.payload.request)
-    if request is None:
-        return Sent()
     kind = LinkNotification(notification.kind)
-    screen = screens.show_payment(context.t, kind, request, notification.payload.idr)
-    return await context.send_text(notification, screen, priority="money")
+    return screens.show_payment(context.t, kind, request, notification.payload.idr) if request else None
 
 
 def follow_ups(operator_ids: frozenset[int]) -> Mapping[NotificationKind, FollowUp]:
@@ -126,4 +122,6 @@ def follow_ups(operator_ids: frozenset[int]) -> Mapping[NotificationKind, Follow
     return dict.fromkeys(LinkNotification, follow_up)
 
 
-RENDERERS: Final[Mapping[NotificationKind, Renderer]] = dict.fromkeys(LinkNotification, render)
+RENDERERS: Final[Mapping[NotificationKind, Renderer]] = dict.fromkeys(
+    LinkNotification, as_message(show, priority="money")
+)

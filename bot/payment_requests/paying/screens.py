@@ -5,24 +5,23 @@ No screen has the whole number.
 
 from collections.abc import Mapping
 from datetime import tzinfo
-from typing import Final
 
+from bot.checkout.screens import format_choice
+from bot.checkout.steps.review import explain_price
 from bot.core.money import Amount
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import clip, format_clock
-from bot.infra.telegram.ui.screen import Button, Screen
-from bot.orders.screens.formatting import format_channel, format_price
+from bot.infra.telegram.ui.reader import clip
+from bot.infra.telegram.ui.screen import Button, Screen, in_rows
+from bot.orders.screens.formatting import format_full_price
 from bot.payment_requests.buttons import REASONS, PayAction, PayButton
 from bot.payment_requests.model import PaymentRequest, RequestState
-from bot.payment_requests.screens.formatting import format_note
+from bot.payment_requests.screens import format_note
 from bot.payments.tokens import LIGHTNING
 from bot.rates.model import Estimate
-from bot.recipients.formatting import format_destination, format_full_method, format_method
-from bot.recipients.matching import mask_number
+from bot.recipients.formatting import format_destination, format_full_method
+from bot.recipients.numbers import mask_number
 from bot.users.buttons import send_row
-from bot.users.screens.phrase import SHOW as SHOW_PHRASE
-
-COLUMNS: Final = 2
+from bot.users.screens import SHOW_PHRASE
 
 
 def show_unknown(t: Translator) -> Screen:
@@ -43,77 +42,63 @@ def show_not_payable(t: Translator, request: PaymentRequest, state: RequestState
 
 def show_unpaid(t: Translator, request: PaymentRequest) -> Screen:
     """Return that the payer has an unpaid order of this request, which follows."""
-    return Screen(t("payment_requests.pay.unpaid"), ((_report_button(t, request),),))
-
-
-def show_vanished(t: Translator, request: PaymentRequest) -> Screen:
-    """Return that the destination can't be paid to now."""
-    vanished = t("payment_requests.pay.vanished", name=format_method(request.method))
-    return Screen(f"{_format_asker(t, request)}\n\n{vanished}", (_again_row(t, request),))
-
-
-def show_service_down(t: Translator, request: PaymentRequest) -> Screen:
-    """Return that there is no price now, with the button that tries again."""
-    return Screen(f"{_format_asker(t, request)}\n\n{t('payment_requests.pay.no_price')}", (_again_row(t, request),))
+    return Screen(t("payment_requests.pay.unpaid"), (_leave_row(t, request),))
 
 
 def show_rejection(t: Translator, request: PaymentRequest, why: Html) -> Screen:
-    """Return why the payer can't pay this now, with the button that tries again."""
-    return Screen(f"{_format_asker(t, request)}\n\n{why}", (_again_row(t, request),))
+    """Return why the payer can't pay this now or has no price, with the button that tries again."""
+    return Screen(f"{_format_asker(t, request)}\n\n{why}", (_again_row(t, request), _leave_row(t, request)))
 
 
-def ask_amount(t: Translator, request: PaymentRequest, minimum: int, prices: Mapping[Amount, Estimate]) -> Screen:
-    """Return the question how much the payer wants to send, with common sums and what they cost."""
-    lines = "\n".join(
-        t("checkout.amount.price", amount=t.rupiah(worth.idr), price=format_price(t, worth.sats, LIGHTNING))
-        for worth in prices.values()
-    )
+def ask_amount(t: Translator, request: PaymentRequest, minimum: int, choices: Mapping[Amount, Estimate]) -> Screen:
+    """Return the question how much the payer wants to send, with common amounts and what they cost."""
     question = t("payment_requests.pay.ask_amount", minimum=t.rupiah(minimum))
     buttons = [
-        Button(t.rupiah(worth.idr), data=PayButton(request.id, PayAction.REVIEW, worth.idr).pack())
-        for worth in prices.values()
+        Button(
+            format_choice(t, amount, estimated, LIGHTNING),
+            data=PayButton(request.id, PayAction.REVIEW, estimated.idr).pack(),
+        )
+        for amount, estimated in choices.items()
     ]
-    rows = tuple(tuple(buttons[first : first + COLUMNS]) for first in range(0, len(buttons), COLUMNS))
-    text = "\n\n".join(filter(None, (_format_asker(t, request), question, lines)))
-    return Screen(text, (*rows, (_report_button(t, request),)))
+    parts = (_format_asker(t, request), t("payment_requests.pay.trust"), question)
+    return Screen("\n\n".join(parts), (*in_rows(buttons, 1), _leave_row(t, request)))
 
 
 def show_review(
-    t: Translator, request: PaymentRequest, worth: Estimate, zone: tzinfo, *, review: str, phrase: str | None = None
+    t: Translator, request: PaymentRequest, estimated: Estimate, zone: tzinfo, *, review: str, phrase: str | None = None
 ) -> Screen:
     """Return the review before the one confirmation. `phrase` is the one that a first invoice will have."""
     figures = t(
         "checkout.review.figures",
-        amount=t.rupiah(worth.idr),
-        fee=t.rupiah(worth.fee_idr),
-        rate=t.rate(worth.quote.btc_idr),
-        at=format_clock(t, worth.quote.fetched_at, zone),
-        pay=t.plain("checkout.review.about", amount=format_price(t, worth.sats, LIGHTNING)),
-        channel=format_channel(t, LIGHTNING),
+        amount=t.rupiah(estimated.idr),
+        pay=t.plain("checkout.review.about", amount=format_full_price(t, estimated.sats, LIGHTNING)),
     )
-    locks = t("checkout.review.locks")
-    if phrase is not None:
-        locks = Html(f"{locks}\n{t('checkout.review.phrase', phrase=phrase)}")
-    data = PayButton(request.id, PayAction.CONFIRM, worth.idr, worth.sats, review).pack()
+    data = PayButton(request.id, PayAction.CONFIRM, estimated.idr, estimated.sats, review).pack()
     confirm = Button(t.plain("checkout.review.confirm"), data=data, style="success")
     other = Button(t.plain("payment_requests.pay.other_amount"), data=PayButton(request.id, PayAction.SHOW).pack())
     words = Button(t.plain("checkout.button.other_words"), data=SHOW_PHRASE)
-    report = _report_button(t, request)
-    more = (*((other,) if request.idr is None else ()), *((words,) if phrase is not None else ()), report)
-    parts = (_format_asker(t, request), figures, locks, t("payment_requests.pay.trust"))
-    return Screen("\n\n".join(parts), ((confirm,), more))
+    more = (*((other,) if request.idr is None else ()), *((words,) if phrase is not None else ()))
+    price = explain_price(t, estimated, zone, phrase)
+    parts = (_format_asker(t, request), figures, t("payment_requests.pay.trust"), price)
+    return Screen("\n\n".join(parts), ((confirm,), *((more,) if more else ()), _leave_row(t, request)))
 
 
 def ask_why(t: Translator, request: PaymentRequest) -> Screen:
     """Return the question why the payer reports the request. Nothing is reported before the answer."""
     labels = {reason: f"payment_requests.report.{reason}" for reason in REASONS} | {PayAction.SHOW: "users.button.back"}
     rows = tuple((Button(t.plain(label), data=PayButton(request.id, to).pack()),) for to, label in labels.items())
-    return Screen(f"{_format_asker(t, request)}\n\n{t('payment_requests.report.why')}", rows)
+    text = f"{_format_asker(t, request)}\n\n{t('payment_requests.report.why')}"
+    return Screen(text, (*rows, (_cancel_button(t, request),)))
 
 
 def show_reported(t: Translator, request: PaymentRequest, said: Html) -> Screen:
     """Return what became of the report."""
     return Screen(f"{_format_asker(t, request)}\n\n{said}")
+
+
+def show_cancelled(t: Translator) -> Screen:
+    """Return that the payer has left a link. An order can exist already."""
+    return Screen(t("payment_requests.pay.cancelled"), (send_row(t, style=None),))
 
 
 def show_payment(t: Translator, kind: str, request: PaymentRequest, idr: int) -> Screen:
@@ -141,6 +126,14 @@ def _format_asker(t: Translator, request: PaymentRequest) -> str:
 
 def _report_button(t: Translator, request: PaymentRequest) -> Button:
     return Button(t.plain("payment_requests.pay.report"), data=PayButton(request.id, PayAction.REPORT).pack())
+
+
+def _cancel_button(t: Translator, request: PaymentRequest) -> Button:
+    return Button(t.plain("checkout.button.cancel"), data=PayButton(request.id, PayAction.CANCEL).pack())
+
+
+def _leave_row(t: Translator, request: PaymentRequest) -> tuple[Button, ...]:
+    return (_report_button(t, request), _cancel_button(t, request))
 
 
 def _again_row(t: Translator, request: PaymentRequest) -> tuple[Button, ...]:

@@ -14,9 +14,8 @@ from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.orders.limits import DAY
-from bot.orders.notification_kinds import OrderNotification
-from bot.orders.order import Order, OrderStatus
-from bot.orders.payer import Payer
+from bot.orders.notifications import OrderNotification
+from bot.orders.order import Order, OrderStatus, Payer
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished, OrderService, PlaceOrder
 from bot.orders.repository import OrderRepository
 from bot.payment_requests.model import PaymentRequest, RequestState
@@ -34,8 +33,8 @@ def find_unpaid(
 ) -> Order | None:
     """Return the newest of a payer's orders from this link that takes the place of another one of `idr` rupiah.
 
-    It asks for the same sum, and may still be paid, or may have been created. A locked price must be about `sats`, the
-    price of the sum now.
+    It asks for the same amount, and may still be paid, or may have been created. A locked price must be about `sats`,
+    the price of the amount now.
     """
     return next(
         (
@@ -60,7 +59,7 @@ def _is_price_kept(order: Order, idr: int, sats: int, now: datetime, drift_perce
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmation:
-    """What a payer has confirmed: the sum and the price of a review, which is confirmed once.
+    """What a payer has confirmed: the amount and the price of a review, which is confirmed once.
 
     `phrase` and `message_id` are as in `PlaceOrder`.
     """
@@ -104,12 +103,12 @@ class PayService:
         async with self._database.reading() as tx:
             return await PaymentRequestRepository(tx).get(request_id)
 
-    async def read_placed(self, payer: Payer) -> Sequence[Order]:
+    async def read_user_orders(self, payer: Payer) -> Sequence[Order]:
         """Return the payer's orders that may count for their limits."""
         async with self._database.reading() as tx:
             return await OrderRepository(tx).counted_by_limits(payer, self._clock.now() - DAY)
 
-    async def price(self, request: PaymentRequest, idr: int, placed: Sequence[Order]) -> Estimate:
+    async def estimate(self, request: PaymentRequest, idr: int, user_orders: Sequence[Order]) -> Estimate:
         """Return what `idr` rupiah from this link cost now.
 
         Raises:
@@ -121,15 +120,15 @@ class PayService:
         method = next((each for each in methods if each.pair == request.method.pair), None)
         if method is None:
             raise MethodVanished
-        return await self._orders.estimate_order(placed, method, Amount("IDR", idr), LIGHTNING)
+        return await self._orders.estimate_order(user_orders, method, Amount("IDR", idr), LIGHTNING)
 
-    def find_unpaid(self, placed: Sequence[Order], request: PaymentRequest, worth: Estimate) -> Order | None:
-        """Return the payer's unpaid order of this sum from the link, if its price still holds."""
+    def find_unpaid(self, user_orders: Sequence[Order], request: PaymentRequest, estimated: Estimate) -> Order | None:
+        """Return the payer's unpaid order of this amount from the link, if its price still holds."""
         return find_unpaid(
-            placed,
+            user_orders,
             origin=request.id,
-            idr=worth.idr,
-            sats=worth.sats,
+            idr=estimated.idr,
+            sats=estimated.sats,
             now=self._clock.now(),
             drift_percent=self._orders.rules.drift_percent,
         )

@@ -183,6 +183,7 @@ class WaitingInlineQuery:
 
     person_id: int
     at: float
+    text: str
     answer: JsonObject | None = None
     answered: asyncio.Event = field(default_factory=asyncio.Event)
 

@@ -106,6 +106,11 @@ class SendOptions:
 DEFAULT_OPTIONS = SendOptions()
 
 
+def inline_id(message: StoredMessage) -> str:
+    """Return the id by which the bot can edit a message that a user has sent from an inline answer."""
+    return f"inline.{message.chat_id}.{message.message_id}"
+
+
 def quotable(message: StoredMessage) -> JsonObject:
     """Return a message as it appears in another one: without its own reply."""
     return {name: value for name, value in message.body.items() if name != "reply_to_message"}

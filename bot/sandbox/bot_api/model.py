@@ -248,7 +248,8 @@ class TelegramSandboxSettings:
 
     `state_path`: the SQLite file that keeps state between starts, or None for memory only. `bot_token`:
     `<digits>:<35 or so characters>`; the digits are the bot's user id. `clock` gives aware UTC times for dates, the age
-    of presses and the limits. Waiting uses real time. `inline_mode` is what @BotFather's /setinline sets.
+    of presses and the limits. Waiting uses real time. `inline_mode` is what @BotFather's /setinline sets,
+    and `inline_feedback` what /setinlinefeedback does.
     """
 
     state_path: Path | None = None
@@ -256,6 +257,7 @@ class TelegramSandboxSettings:
     bot_name: str = "Kirim"
     bot_username: str = "kirim_sandbox_bot"
     inline_mode: bool = True
+    inline_feedback: bool = True
     people: tuple[Person, ...] = field(default_factory=default_people)
     groups: tuple[Chat, ...] = field(default_factory=default_groups)
     limits: Limits = field(default_factory=Limits)

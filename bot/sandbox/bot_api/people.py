@@ -10,6 +10,7 @@ from bot.sandbox.bot_api.calls import BadRequest, PersonError
 from bot.sandbox.bot_api.chats import (
     SendOptions,
     change,
+    inline_id,
     post,
     post_service,
     queue_status_update,
@@ -327,10 +328,10 @@ async def query_inline(box: Sandbox, chat_id: int, body: JsonObject) -> JsonObje
         raise PersonError(409, "the bot has no inline mode: @BotFather's /setinline turns it on")
     box.inline_count += 1
     query_id = str(2_000_000_000_000_000 + box.inline_count)
-    waiting = box.inline_queries[query_id] = WaitingInlineQuery(person.id, box.world.now())
+    text = str(body.get("query", ""))
+    waiting = box.inline_queries[query_id] = WaitingInlineQuery(person.id, box.world.now(), text)
     while len(box.inline_queries) > KEPT_QUERIES:
         del box.inline_queries[next(iter(box.inline_queries))]
-    text = str(body.get("query", ""))
     kind = "sender" if chat.id == person.id else chat.type
     box.updates.add(
         "inline_query",
@@ -346,6 +347,8 @@ async def query_inline(box: Sandbox, chat_id: int, body: JsonObject) -> JsonObje
 def choose_inline(box: Sandbox, chat_id: int, body: JsonObject) -> StoredMessage:
     """Send a result as a user: `from`, `query_id`, `result_id`. The message is the user's, via the bot.
 
+    With inline feedback, the bot is told. It can edit a message with buttons.
+
     Raises:
         PersonError: 404 the query has no such result, and as `writer`.
     """
@@ -354,7 +357,12 @@ def choose_inline(box: Sandbox, chat_id: int, body: JsonObject) -> StoredMessage
     results = (asked.answer or {}).get("results", []) if asked is not None and asked.person_id == person.id else []
     result = known(next((each for each in results if each["id"] == body.get("result_id")), None), "result")
     content = {**result["message"], "via_bot": box.world.bot_user()}
-    return post(box, chat, person.as_user(), content, SendOptions(markup=Markup(inline=result["reply_markup"])))
+    message = post(box, chat, person.as_user(), content, SendOptions(markup=Markup(inline=result["reply_markup"])))
+    if box.world.settings.inline_feedback:
+        chosen = {"result_id": result["id"], "from": person.as_user(), "query": asked.text if asked else ""}
+        known_id = {"inline_message_id": inline_id(message)} if result["reply_markup"] else {}
+        box.updates.add("chosen_inline_result", {**chosen, **known_id})
+    return message
 
 
 def add_person(box: Sandbox, body: JsonObject) -> Person:

@@ -12,6 +12,7 @@ from bot.sandbox.bot_api.calls import BadRequest, Params
 from bot.sandbox.bot_api.chats import (
     SendOptions,
     change,
+    inline_id,
     known_message,
     post,
     quotable,
@@ -90,10 +91,13 @@ async def send_chat_action(box: Sandbox, params: Params) -> bool:
     return True
 
 
-async def edit_message_text(box: Sandbox, params: Params) -> JsonObject:
-    """Replace the text and the buttons."""
+async def edit_message_text(box: Sandbox, params: Params) -> JsonObject | bool:
+    """Replace the text and the buttons, also of a message that a user has sent from an inline answer."""
     content = read_text(box, params)
     markup = read_markup(params, inline_only=True)
+    if params.text("inline_message_id"):
+        _edit(box, _sent_inline(box, params.text("inline_message_id")), _TEXT, content, markup)
+        return True
     message = _editable(box, params)
     if "text" not in message.body:
         raise BadRequest("there is no text in the message to edit")
@@ -234,6 +238,13 @@ def _editable(box: Sandbox, params: Params) -> StoredMessage:
     if not message.outgoing or not is_content or message.keyboard is not None:
         raise BadRequest("message can't be edited")
     return message
+
+
+def _sent_inline(box: Sandbox, inline: str) -> StoredMessage:
+    for message in (each for chat in box.world.messages.values() for each in chat.values()):
+        if "via_bot" in message.body and inline_id(message) == inline:
+            return message
+    raise BadRequest("MESSAGE_ID_INVALID")
 
 
 def _edit(

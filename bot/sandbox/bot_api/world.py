@@ -182,6 +182,9 @@ def _read_copy_buttons(body: JsonObject) -> Iterator[str]:
 
 FIRST_PERSON_ID = 5001
 
+NEVER_AGAIN = 1_000
+"""How many numbers a start passes over. A kill may have lost the last ones, and the bot ignores those that it knows."""
+
 
 class World:
     """Users, chats, messages, files and presses, by their ids."""
@@ -200,10 +203,6 @@ class World:
         for kind, _, record in journal.records():
             self._restore(kind, record)
         self._add_missing()
-        if self.state.last_event:
-            # What was numbered in the last moments before a kill may not have been saved. No number is given twice.
-            self.state.last_event += 1_000
-            self.state.last_update_id += 1_000
         self.save_state()
 
     def _add_missing(self) -> None:
@@ -221,6 +220,9 @@ class World:
         match kind:
             case "server":
                 self.state = ServerState(**record)
+                self.state.last_event += NEVER_AGAIN
+                self.state.last_update_id += NEVER_AGAIN
+                self.state.last_message_id += NEVER_AGAIN
             case "person":
                 self.people[record["id"]] = Person(**record)
             case "chat":
@@ -240,7 +242,8 @@ class World:
     def _restore_chat(self, record: JsonObject) -> None:
         statuses = {int(user_id): status for user_id, status in record.pop("statuses").items()}
         topics = {int(topic_id): Topic(**topic) for topic_id, topic in record.pop("topics").items()}
-        self.chats[record["id"]] = Chat(**{**record, "statuses": statuses, "topics": topics})
+        last = record["last_message_id"] + NEVER_AGAIN
+        self.chats[record["id"]] = Chat(**{**record, "statuses": statuses, "topics": topics, "last_message_id": last})
 
     def now(self) -> float:
         """Return Unix seconds by the sandbox's clock."""

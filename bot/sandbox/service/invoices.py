@@ -14,9 +14,16 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from bot.payments import bech32, secp256k1
-from bot.payments.amount import MSAT_PER_SAT, MSAT_PER_UNIT
-from bot.payments.bolt11_read import TIMESTAMP_GROUPS
-from bot.payments.invoice import BASIC_MPP, DEFAULT_EXPIRY, DEFAULT_MIN_FINAL_CLTV, PAYMENT_SECRET, VAR_ONION
+from bot.payments.bolt11 import (
+    BASIC_MPP,
+    DEFAULT_EXPIRY,
+    DEFAULT_MIN_FINAL_CLTV,
+    MSAT_PER_SAT,
+    MSAT_PER_UNIT,
+    PAYMENT_SECRET,
+    TIMESTAMP_GROUPS,
+    VAR_ONION,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -41,7 +41,7 @@ async def test_a_broadcast_is_written_seen_confirmed_and_listed_by_operators_alo
     async with running_in_process(tmp_path) as shared_system:
         for user, language in ((shared_system.emma, "en"), (shared_system.sari, "id")):
             await user.says("/start")
-            await user.sees(like("users.start.text", language))
+            await user.sees(like("home.start.text", language))
         await subscribe(shared_system, shared_system.emma, shared_system.sari)
         await check_that_others_see_nothing(shared_system)
         draft = await write_with_formatting(shared_system)
@@ -187,7 +187,7 @@ async def test_a_rate_that_jumped_asks_every_operator_and_one_answer_counts(
     async with running_in_process(tmp_path, OPERATOR_IDS="2001,1002") as shared_system:
         for user in (shared_system.emma, shared_system.sari):
             await user.says("/start")
-            await user.sees(f"{in_any_language('users.start.text')}|{in_any_language('users.start.staff')}")
+            await user.sees(f"{in_any_language('home.start.text')}|{in_any_language('home.start.staff')}")
         await subscribe(shared_system, shared_system.emma)
         await send_to_the_subscriber(shared_system)
         await shared_system.service.keeps_its_quote(btc_idr=1_000_000_000)

@@ -2,10 +2,15 @@
 
 import asyncio
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
 
+from bot.checkout.conversation import END, Context
+from bot.checkout.draft import Step
 from bot.checkout.handlers import DraftHandlers
+from bot.checkout.steps.amount import COMMON
 from bot.infra.db.errors import StoreDown
 from bot.users.session import Session
 from tests.e2e.chat_user import ChatUser, text_of
@@ -48,15 +53,48 @@ async def test_an_answer_that_is_handled_again_after_it_was_saved_answers_no_oth
     user, show = await at_number(shared_system, "bca"), DraftHandlers.show
     failures = iter([StoreDown("away")])
 
-    async def fail_once(handlers: DraftHandlers, session: Session, *, in_question: bool = False) -> None:
+    async def fail_once(handlers: DraftHandlers, session: Session) -> None:
         if session.user.id == user.id and (failure := next(failures, None)) is not None:
             raise failure
-        await show(handlers, session, in_question=in_question)
+        await show(handlers, session)
 
     monkeypatch.setattr(DraftHandlers, "show", fail_once)
     await user.says("1234567890")
     asked = await user.sees(like("checkout.holder.ask"))
     assert not says(text_of(asked), "recipients.holder.not_a_name")
+
+
+async def test_a_callback_returns_the_state_that_the_row_has(
+    shared_system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, returned, read_state = await new_user(shared_system), list[object](), vars(Context)["state"].fget
+
+    def compare(context: Context) -> Step | int:
+        state: Step | int = read_state(context)
+        if context.session.user.id == user.id:
+            returned.append(state)
+            with closing(sqlite3.connect(shared_system.state / "kirim.db")) as database:
+                find = "SELECT step FROM drafts WHERE chat_id = ? AND status = 'open'"
+                row = database.execute(find, (user.chat_id,)).fetchone()
+            assert state == (row[0] if row else END)
+        return state
+
+    monkeypatch.setattr(Context, "state", property(compare))
+    for said, seen in (
+        ("/send", "checkout.destination.ask"),
+        ("bca", "checkout.number.ask_bank"),
+        ("no number", "recipients.number.missing"),
+        ("1234567890", "checkout.holder.ask"),
+        ("Budi", "checkout.amount.ask"),
+        ("/cancel", "checkout.draft.cancelled"),
+        ("500rb bca 1234567890 Budi", "checkout.review.title"),
+    ):
+        await user.says(said)
+        await user.sees(like(seen))
+    await user.taps(label("checkout.review.confirm"))
+    await user.sees(like("orders.status_message.waiting"))
+    steps = (Step.DESTINATION, Step.NUMBER, Step.NUMBER, Step.HOLDER, Step.AMOUNT, END, Step.REVIEW, END)
+    assert returned == list(steps)
 
 
 async def test_a_typed_name_finds_the_right_destination(shared_system: System) -> None:
@@ -155,6 +193,8 @@ async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(share
         asked_about_number(),
         answered("bca", "123-456 7890", whose("BCA · 1234567890")),
         answered("bca", f"\u202a{wide('12345')} 67890\u202c", whose("BCA · 1234567890")),
+        answered("bca", "Gopay", like("checkout.number.ask_ewallet", name="GoPay")),
+        answered("gopay", "bank mandiri", like("checkout.number.ask_bank", name="Mandiri · BANK MANDIRI")),
         answered("bca", "12ab", f"{like('recipients.number.not_digits')}\n\n{which}"),
         answered("bca", "1234", f"{like('recipients.number.too_short', actual=4)}\n\n{which}"),
         answered("bca", "🙈" * 2048, like("recipients.number.missing")),
@@ -193,10 +233,11 @@ async def test_an_amount_is_read_as_it_is_meant_or_asked_back(shared_system: Sys
         user = await at_amount(shared_system)
         await user.says(typed)
         asked = "checkout.amount.is_it" if len(readings) == 1 else "checkout.amount.which"
-        shown = await user.sees(like(asked, text=typed))
-        assert (await user.buttons())[:-2] == list(readings)
-        for reading in readings:
-            assert says(text_of(shown), "checkout.amount.price", amount=reading)
+        await user.sees(like(asked, text=typed))
+        labels = (await user.buttons())[:-2]
+        assert len(labels) == len(readings)
+        for shown, reading in zip(labels, readings, strict=True):
+            assert says(shown, "checkout.amount.price", amount=reading)
 
     about = re.compile(like("checkout.review.about", amount=re.compile("Rp[0-9,]+")))
     retry_forever: dict[str, str | re.Pattern[str]] = {
@@ -235,12 +276,15 @@ async def test_each_sum_is_shown_with_its_price_and_the_review_has_the_same(kiri
     await user.says("1234567890")
     await user.sees(like("checkout.holder.ask"))
     await user.says("Budi")
-    asked = await user.sees(like("checkout.amount.ask"))
-    for amount in ("Rp50,000", "Rp100,000", "Rp200,000", "Rp1,000,000", "Rp2,000,000"):
-        assert says(text_of(asked), "checkout.amount.price", amount=amount)
-    assert says(text_of(asked), "checkout.amount.price", amount="Rp500,000", price=price[1])
+    await user.sees(like("checkout.amount.ask"))
+    labels = (await user.buttons())[:-2]
+    for shown, amount in zip(labels, COMMON, strict=True):
+        assert says(shown, "checkout.amount.price", amount=f"Rp{amount:,}")
+    assert f"Rp500,000 ≈ {price[1]}" in labels
     await user.says("500rb")
-    await user.sees(like("checkout.review.figures", pay=text("checkout.review.about", amount=price[1])))
+    await user.sees(
+        like("checkout.review.figures", pay=text("checkout.review.about", amount=f"{price[1]} · Lightning"))
+    )
 
 
 async def test_dollars_are_asked_about_in_rupiah_and_never_taken(shared_system: System) -> None:
@@ -248,7 +292,7 @@ async def test_dollars_are_asked_about_in_rupiah_and_never_taken(shared_system: 
         user = await at_amount(shared_system)
         await user.says(typed)
         asked = await user.sees(like("checkout.amount.dollars", text=shown))
-        amount = (await user.buttons())[0]
+        amount = (await user.buttons())[0].split(" ≈ ")[0]
         assert re.fullmatch(r"Rp3\d\d,000", amount)
         assert f"≈ {amount}" in text_of(asked)
         assert (await user.count(like("checkout.review.title"))) == 0

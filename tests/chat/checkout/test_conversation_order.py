@@ -10,8 +10,10 @@ from bot.infra.i18n import LOCALES
 from tests.chat.system import running_in_process
 from tests.e2e.bot_database import expire_order, row_of
 from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.local_times import move_to_noon
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import (
+    ENDED,
     complete_order,
     order_of,
     review_pattern,
@@ -21,7 +23,7 @@ from tests.e2e.orders.steps import (
 )
 from tests.e2e.system import System
 from tests.pictures import qr_texts
-from tests.texts import label, like, says, starts, text
+from tests.texts import label, like, says, starts
 from tests.waiting import found
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -53,9 +55,9 @@ async def follows_by_status(shared_system: System) -> None:
     assert {"type": "code", "length": len(order["invoiceBolt11"])}.items() <= picture["caption_entities"][-1].items()
     reference = row_of(shared_system, order)["reference"]
     await emma.says("/status")
-    await emma.sees(f"Rp500,000 → BCA ••••7890 · {reference}\n{like('orders.status.created')}")
-    await emma.taps(label("orders.status.open", reference=reference))
-    again = await emma.sees(like("orders.card.waiting"))
+    await emma.sees(f"Rp500,000 → BCA ••••7890 · {reference}\n{like('orders.status.waiting')}")
+    await emma.taps("Rp500,000 → BCA ••••7890 · ")
+    again = await emma.sees(like("orders.status_message.waiting"))
     await emma.sees_times(1, "lnbcrt")  # the QR code has moved to the end of the chat
     assert again["message_id"] != picture["message_id"]
     assert scanned(await emma.scans(again)) == scanned(await emma.scans(picture))
@@ -67,10 +69,10 @@ async def follows_by_status(shared_system: System) -> None:
         await emma.sees(f"⏳ {like(step)}", anywhere=True)
     await complete_order(shared_system, order)
     await emma.sees(like("orders.notification.sent_bank"), anywhere=True)
-    await emma.sees(f"✅ {like('orders.step.sent')}", anywhere=True)
+    await emma.sees(ENDED, anywhere=True)
     final = await emma.finds(paid)
     assert final is not None
-    assert f"✅ {text('orders.step.sent')}" in final["text"]
+    assert re.search(ENDED, final["text"])
 
 
 async def sends_in_indonesian(shared_system: System) -> None:
@@ -136,11 +138,13 @@ async def accepts(shared_system: System) -> None:
     _, drop = await emma.button(label("orders.button.no_thanks"))
     await emma.taps(label("orders.button.accept_price"))
     await emma.sees(like("orders.pay.lightning", sats=f"{locked} sats"))
-    await emma.sees(like("orders.card.waiting"), anywhere=True)
-    answered = await emma.sees(like("orders.accepted", line=TO_BCA), anywhere=True)
-    assert answered["message_id"] == asked["message_id"]
+    await emma.sees(like("orders.status_message.waiting"), anywhere=True)
+    await emma.sees_times(2, r"^☑️ .+ → BCA ••••7890 · \w{7}$")  # one line is left of the review, and of the question
+    answered = await emma.finds(asked)
+    assert answered is not None
+    assert answered["text"].startswith("☑️")
     assert starts((await emma.presses(asked, drop, force=True))["text"], "orders.stale.order")
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
 
 
 async def declines(shared_system: System) -> None:
@@ -150,7 +154,7 @@ async def declines(shared_system: System) -> None:
     asked = await emma.sees(like("orders.notification.price_moved"))
     _, accept = await emma.button(label("orders.button.accept_price"))
     await emma.says("/status")
-    await emma.sees(like("orders.status.held"))
+    await emma.sees(like("orders.status.needs_confirmation"))
     await emma.taps(label("orders.button.no_thanks"), message=asked)
     await emma.sees(like("orders.dropped", line=TO_BCA))
     await emma.presses(asked, accept, force=True)
@@ -210,7 +214,7 @@ async def test_a_payment_after_the_end_is_told_to_who_presses_i_have_paid(shared
     await emma.sees_times(0, "lnbcrt")
     _, paid = await emma.button(label("orders.button.have_paid"))
     await emma.presses(expired, paid)
-    await emma.sees(like("orders.card.no_payment_yet"), anywhere=True)
+    await emma.sees(like("orders.status_message.no_payment_yet"), anywhere=True)
     await shared_system.service.pays(order, late=True)
 
     async def press() -> object:
@@ -251,16 +255,17 @@ async def test_a_failure_says_whether_money_left_and_leads_to_a_user(shared_syst
 
 async def test_what_the_service_refuses_or_falsifies_is_never_to_be_paid(shared_system: System) -> None:
     oscar = ChatUser(shared_system.telegram, 2001)
-    await oscar.says("/start")
+    await move_to_noon(oscar)
     emma, sari = await new_user(shared_system), await new_user(shared_system)
     await tap_to_review(emma)
     await shared_system.service.fails_with("400", error="<b>closed</b> & gone for today", times=1)
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.notification.refused_because", reason="<b>closed</b> & gone for today"))
+    quoted = label("orders.refusal.quoted", reason="<b>closed</b> & gone for today")
+    await emma.sees(like("orders.notification.refused_because", reason=quoted))
     await emma.taps(label("orders.button.back_to_review"))
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
     await tap_to_review(sari)
     await shared_system.service.does("settings", wrongInvoice="amount")
     await sari.taps(label("checkout.review.confirm"))

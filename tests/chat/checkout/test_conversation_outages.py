@@ -52,16 +52,12 @@ async def test_an_outage_costs_nobody_an_answer(slow_poller: System) -> None:
     await emma.says("/rate")
     await emma.sees(like("rates.none"))
     await emma.says("/start")
-    await emma.sees(like("support.welcome.cost_unpriced", minimum="Rp20,000", fee="Rp5,000"))
+    await emma.sees(like("home.welcome.cost_unpriced", minimum="Rp20,000", fee="Rp5,000"))
     await service.heals()
     await service.fails_with("html", method="GET", path=RAILS)
     await emma.taps(label("checkout.draft.continue"))
     await emma.sees(review_pattern(amount="Rp500,000"))
-    await emma.taps(label("checkout.review.change"))
-    await emma.sees(like("checkout.review.what_to_change"))
-    assert label("checkout.review.edit.channel") not in await emma.buttons()  # Lightning needs no rails
-    await emma.taps(label("users.button.back"))
-    await emma.sees(like("checkout.review.title"))
+    assert label("checkout.review.use_way", way="cbBTC") not in await emma.buttons()  # Lightning needs no rails
     await service.heals()
     await vanishes_and_comes_back(slow_poller, emma)
 
@@ -84,7 +80,7 @@ async def vanishes_and_comes_back(shared_system: System, emma: ChatUser) -> None
     await shared_system.service.heals()
     await emma.sees(f"{like('checkout.service.back')}(?s:.*){like('checkout.review.title')}")
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
     assert len(await shared_system.service.orders()) == 1
 
 
@@ -92,8 +88,8 @@ async def test_one_can_ask_how_an_order_stands_and_rails_may_go(slow_poller: Sys
     service, emma = slow_poller.service, await new_user(slow_poller)
     pay, order = await tap_to_invoice(slow_poller, emma)
     await service.fails_with("503", method="GET", path="/v1/offramp/orders")
-    assert (await refresh_status(slow_poller, emma, pay, order))["text"] == label("orders.card.looking")
-    await emma.sees(f"{like('orders.card.cannot_look')}(?s:.*)⏳ {like('orders.step.payment')}")
+    assert (await refresh_status(slow_poller, emma, pay, order))["text"] == label("orders.status_message.looking")
+    await emma.sees(f"{like('orders.status_message.cannot_look')}(?s:.*)⏳ {like('orders.step.payment')}")
     await service.heals()
     await service.pays(order)
     await refresh_status(slow_poller, emma, pay, order)
@@ -106,9 +102,7 @@ async def test_without_rails_only_lightning_is_offered(tmp_path: Path) -> None:
         await made.service.does("settings", configured=False)
         emma = await new_user(made)
         await tap_to_review(emma)
-        await emma.taps(label("checkout.review.change"))
-        await emma.sees(like("checkout.review.what_to_change"))
-        assert label("checkout.review.edit.channel") not in await emma.buttons()
+        assert label("checkout.review.use_way", way="cbBTC") not in await emma.buttons()
 
 
 async def test_the_order_stays_in_sight_and_comes_back_after_a_restart(slow_poller: System) -> None:
@@ -126,11 +120,13 @@ async def test_the_order_stays_in_sight_and_comes_back_after_a_restart(slow_poll
     assert back["message_id"] == down["message_id"]
     assert await service.orders() == []
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
     assert len(await service.orders()) == 1
 
 
-async def test_an_order_that_was_cancelled_or_left_doesnt_come_back(slow_poller: System) -> None:
+async def test_an_order_comes_back_below_another_message_unless_it_was_cancelled(
+    slow_poller: System,
+) -> None:
     service = slow_poller.service
     emma, sari, budi = [await new_user(slow_poller) for _ in range(3)]
     await service.fails_with("503", method="GET", path=QUOTE)
@@ -140,13 +136,18 @@ async def test_an_order_that_was_cancelled_or_left_doesnt_come_back(slow_poller:
     await emma.says("/cancel")
     await emma.sees(like("checkout.draft.cancelled"))
     await sari.says("/settings")
-    settings = await sari.sees(like("users.settings.text"))
+    settings = await sari.sees(like("home.settings.text"))
+    await budi.says("/phrase")
+    phrase = await budi.sees(like("users.phrase.offer"))
     await service.heals()
+    back = await sari.sees(f"{like('checkout.service.back')}(?s:.*){like('checkout.review.title')}")
+    assert back["message_id"] > settings["message_id"]
+    assert await emma.count(like("checkout.service.back")) == 0
+    # While Budi is asked for words that he types, nothing takes their place.
+    assert await budi.count(like("checkout.service.back")) == 0
+    await budi.taps(label("users.phrase.use"), message=phrase)
     await budi.sees(like("checkout.service.back"))
-    assert [await user.count(like("checkout.service.back")) for user in (emma, sari)] == [0, 0]
-    assert label("checkout.draft.continue") in await sari.labels_of(settings)
-    await sari.taps(label("checkout.draft.continue"))
-    await sari.sees(like("checkout.review.title"))
+    assert [len(await service.orders()), await sari.count(like("checkout.service.back"))] == [0, 1]
 
 
 async def test_whatever_takes_longer_than_a_second_shows_that_it_is_at_work(slow_poller: System) -> None:

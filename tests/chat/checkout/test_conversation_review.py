@@ -5,10 +5,20 @@ import re
 
 import pytest
 
+from bot.checkout.buttons import DraftButton
+from bot.checkout.handlers import DraftHandlers
+from bot.checkout.steps import review as review_step
+from bot.infra.db.errors import StoreDown
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui.screen import Screen
 from bot.orders.buttons import OrderAction
+from bot.orders.order import Order
+from bot.orders.screens import order_messages
+from bot.users.session import Session
 from tests.e2e.bot_database import expire_drafts
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import (
+    DESTINATION_QUESTION,
     complete_order,
     order_button,
     order_of,
@@ -18,7 +28,8 @@ from tests.e2e.orders.steps import (
     tap_to_review,
 )
 from tests.e2e.system import System
-from tests.texts import label, like, says, text
+from tests.texts import label, like, text
+from tests.waiting import found
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -36,18 +47,16 @@ async def changes_every_line(shared_system: System) -> None:
         bank="BCA · BANK CENTRAL ASIA",
         number="1234567890",
         holder=text("recipients.review.no_holder"),
-        pay=re.compile(like("checkout.review.about", amount=re.compile("[0-9,]+ sats"))),
-        channel=label("payments.channel.lightning"),
-        fee="Rp5,000",
-        rate=re.compile("Rp[0-9,.]+"),
-        at=re.compile(".* WIB"),
+        pay=re.compile(like("checkout.review.about", amount=re.compile("[0-9,]+ sats · Lightning"))),
     )
     assert re.search(facts, review["text"])
+    price = like("checkout.review.price", fee="Rp5,000", rate=re.compile("Rp[0-9,.]+"), at=re.compile(".* WIB"))
+    assert re.search(price, review["text"])
     await tap_change(emma, "amount")
     await emma.sees(like("checkout.amount.ask"))
     await emma.says("25k sat")
     about = re.compile(like("checkout.review.about", amount=re.compile("Rp[0-9,]+")))
-    await emma.sees(review_pattern(amount=about, pay="25,000 sats", channel=label("payments.channel.lightning")))
+    await emma.sees(review_pattern(amount=about, pay="25,000 sats · Lightning"))
     await tap_change(emma, "holder")
     await emma.sees(like("checkout.holder.ask"))
     await emma.says("Budi Santoso")
@@ -69,7 +78,7 @@ async def changes_every_line(shared_system: System) -> None:
     await emma.says("081234567890")
     await emma.sees(like("checkout.holder.ask"))
     await emma.taps(label("checkout.holder.skip"))
-    await emma.sees(review_pattern(bank="GoPay", pay="25,000 sats"))
+    await emma.sees(review_pattern(bank="GoPay", pay="25,000 sats · Lightning"))
     await emma.taps(label("checkout.button.cancel"))
     await emma.sees(like("checkout.draft.cancelled"))
 
@@ -101,17 +110,11 @@ async def test_what_is_no_answer_is_explained_and_the_question_asked_again(share
         await emma.sees(f"{like('checkout.review.press')}\n\n{like('checkout.review.title')}")
         await emma.says("🙈" * 2048)
         await emma.sees(f"{like('checkout.review.press')}\n\n{like('checkout.review.title')}")
-        await tap_change(emma, "channel")
-        await emma.sees(like("payments.channel.ask"))
-        await emma.says("lightning")
-        await emma.sees(f"{like('payments.channel.press')}\n\n{like('payments.channel.ask')}")
-        await emma.taps(label("payments.channel.lightning"))
-        await emma.sees(like("checkout.review.title"))
 
     async def with_a_sticker() -> None:
         sari = await new_user(shared_system, "id")
         await sari.sends_a_sticker()
-        await sari.sees(like("users.start.text", "id"))
+        await sari.sees(like("home.start.text", "id"))
         await sari.taps(label("users.button.send", "id"))
         await sari.sees(like("checkout.destination.ask", "id"))
         await sari.sends_a_sticker()
@@ -126,15 +129,62 @@ async def test_a_second_tap_on_confirm_places_no_second_order(shared_system: Sys
     review, confirm = await emma.button(label("checkout.review.confirm"))
     taps = await asyncio.gather(*(emma.presses(review, confirm, force=True) for _ in range(4)))
     assert {tap["text"] for tap in taps} == {"", label("checkout.stale.placed")}
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
+    # Below it is what comes next, so the review is one line soon.
+    line = re.compile(rf"☑️ .+ → BCA ••••{number[-4:]} · \w{{7}}")
+    confirmed = await found(
+        lambda: emma.finds(review), lambda now: bool(now and line.fullmatch(now["text"])), what="a line"
+    )
+    assert "reply_markup" not in (confirmed or {})
+    assert len(await shared_system.service.orders(number)) == 1
+    assert await emma.count(like("orders.status_message.waiting")) == 1
+    assert await emma.count("lnbcrt") == 1
+
+
+async def test_a_review_that_was_confirmed_before_a_crash_stays_when_another_order_is_begun(
+    shared_system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emma, build = await new_user(shared_system), order_messages.show_confirmed
+    failures = iter([StoreDown("away")])
+
+    def fail_once(t: Translator, order: Order) -> Screen:
+        if order.user_id == emma.id and (failure := next(failures, None)) is not None:
+            raise failure  # the order is placed, and its user hasn't read it
+        return build(t, order)
+
+    monkeypatch.setattr(review_step, "show_confirmed", fail_once)
+    await tap_to_review(emma)
+    review, confirm = await emma.button(label("checkout.review.confirm"))
+    await emma.presses(review, confirm)
+    await emma.sees(like("orders.status_message.waiting"))
+    await emma.says("/send")
+    await emma.sees(DESTINATION_QUESTION)
+    await emma.says("/id")  # handled after the question
+    await emma.sees(like("users.id.own", id=str(emma.id)))
     confirmed = await emma.finds(review)
     assert confirmed is not None
-    assert says(confirmed["text"], "checkout.review.confirmed")
-    assert f"••••{number[-4:]}" in confirmed["text"]
-    assert "reply_markup" not in confirmed
+    assert re.fullmatch(r"☑️ .+ → BCA ••••7890 · \w{7}", confirmed["text"])
+
+
+async def test_a_review_whose_button_failed_stays_and_can_be_pressed_again(
+    shared_system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emma, number, take = await new_user(shared_system), "7731002205", DraftHandlers.take_button
+    failures = iter([ValueError("a fault of our own")])
+
+    async def fail_once(handlers: DraftHandlers, session: Session, button: DraftButton) -> None:
+        if session.user.id == emma.id and (failure := next(failures, None)) is not None:
+            raise failure
+        await take(handlers, session, button)
+
+    await tap_to_review(emma, number=number)
+    monkeypatch.setattr(DraftHandlers, "take_button", fail_once)
+    review, confirm = await emma.button(label("checkout.review.confirm"))
+    await emma.presses(review, confirm)
+    await emma.sees(like("users.chat.broken"))
+    await emma.presses(review, confirm)
+    await emma.sees(like("orders.status_message.waiting"))
     assert len(await shared_system.service.orders(number)) == 1
-    assert await emma.count(like("orders.card.waiting")) == 1
-    assert await emma.count("lnbcrt") == 1
 
 
 async def test_confirm_of_a_review_that_was_shown_again_says_that_it_is_out_of_date(shared_system: System) -> None:
@@ -149,7 +199,7 @@ async def test_confirm_of_a_review_that_was_shown_again_says_that_it_is_out_of_d
     assert answer["text"] == label("users.stale.button")
     assert await shared_system.service.orders(number) == []
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
 
 
 async def test_old_buttons_explain_themselves_and_offer_the_way_on(shared_system: System) -> None:
@@ -167,11 +217,10 @@ async def of_questions_and_cancelled_drafts(shared_system: System) -> None:
     first, gopay = await emma.button(label("checkout.button.cancel"))
     await emma.says("bca")
     await emma.sees(like("checkout.number.ask_bank"))
-    # of an earlier question of this draft: the next one stands in the same message, and needs no words
-    assert (await emma.presses(first, gopay, force=True))["text"] == ""
-    asked = await emma.finds(first)
-    assert asked is not None
-    assert says(asked["text"], "checkout.number.ask_bank")
+    # of an earlier question of this draft, which is gone as soon as the next one stands below
+    assert await emma.finds(first) is None
+    assert (await emma.presses(first, gopay, force=True))["text"] == label("users.stale.button")
+    await emma.sees(like("checkout.number.ask_bank"))
     second, back = await emma.button(label("users.button.back"))
     await emma.says("/cancel")
     await emma.sees(like("checkout.draft.cancelled"))
@@ -198,12 +247,12 @@ async def of_placed_orders(shared_system: System) -> None:
     await tap_to_review(emma)
     _, edit = await emma.button(label("checkout.review.change"))
     await emma.taps(label("checkout.review.confirm"))
-    card = await emma.sees(like("orders.card.waiting"))
+    card = await emma.sees(like("orders.status_message.waiting"))
     assert (await emma.presses(question, edit, force=True))["text"] == label("checkout.stale.placed")
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
     refresh = order_button(shared_system, await order_of(shared_system, emma), OrderAction.REFRESH_STATUS)
     await sari.says("/start")
-    welcome = await sari.sees(like("users.start.text", "id"))
+    welcome = await sari.sees(like("home.start.text", "id"))
     alien = await sari.presses(welcome, refresh, force=True)
     assert (alien["text"], alien["show_alert"]) == (label("orders.stale.not_yours", "id"), True)
     await sari.presses(welcome, edit, force=True)
@@ -220,14 +269,13 @@ async def of_a_quiet_draft(shared_system: System) -> None:
     old, change = await emma.button(label("checkout.review.change"))
     await expire_drafts(shared_system, emma)
     notice = await emma.sees(f"Rp500,000 → BCA ••••7890\n\n{like('checkout.draft.expired')}")
+    assert notice["message_id"] == old["message_id"], "nothing keeps the whole number"
     await emma.presses(old, change, force=True)
     await emma.sees(like("checkout.draft.expired"))
     await emma.taps(label("checkout.draft.continue"))
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.waiting"))
-    await emma.taps(label("checkout.draft.continue"), message=notice)
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
 
 
 async def test_notifications_of_an_order_leave_a_draft_alone_and_are_not_replaced(shared_system: System) -> None:
@@ -244,6 +292,6 @@ async def test_notifications_of_an_order_leave_a_draft_alone_and_are_not_replace
     await complete_order(shared_system, order)
     sent = await emma.sees(like("orders.notification.sent_bank"))
     before = await emma.finds(sent)
-    await emma.taps(label("orders.button.resend"), message=sent)
+    await emma.presses(sent, order_button(shared_system, order, OrderAction.RESEND), force=True)
     await emma.sees(f"^{like('checkout.draft.replaced')}\n.+\n\n{review_pattern(number='1234567890')}")
     assert await emma.finds(sent) == before

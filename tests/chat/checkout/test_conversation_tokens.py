@@ -2,12 +2,14 @@
 
 import asyncio
 import re
+from decimal import Decimal
 
 import pytest
 
 from tests.e2e.chat_user import ChatUser, Json
+from tests.e2e.local_times import move_to_noon
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import order_of, tap_change, tap_to_review
+from tests.e2e.orders.steps import order_of, tap_change, tap_to_review, type_to_review
 from tests.e2e.system import System
 from tests.pictures import qr_texts
 from tests.texts import label, like, says
@@ -15,9 +17,9 @@ from tests.texts import label, like, says
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CBBTC, BTCB = "0xcbB7C0000aB88B473b1f5aFd9ef808440eed33Bf", "0x7130d2A12B9BCbFAe4f2634d864A1Ee1Ce3Ead9c"
-SUM = re.compile(r"0\.[0-9]+ (?:cbBTC|BTCB)")
+SUM = re.compile(r"0\.[0-9]+ (?:cbBTC on Base|BTCB on BNB Chain)")
 DEPOSIT = like(
-    "orders.pay.deposit", sats=re.compile("(?P<sats>[0-9,]+) sats"), address=re.compile("(?P<to>0x[0-9a-fA-F]{40})")
+    "orders.pay.deposit", amount=re.compile(r"(?P<amount>0\.[0-9]+)"), address=re.compile("(?P<to>0x[0-9a-fA-F]{40})")
 )
 
 
@@ -45,7 +47,7 @@ async def pays_with(  # noqa: PLR0917  each a fact of the token
     buttons = [button for row in shown["reply_markup"]["inline_keyboard"] for button in row]
     copies = [button["copy_text"]["text"] for button in buttons if "copy_text" in button]
     assert copies == [to, amount]
-    await emma.sees(like("orders.card.waiting"), anywhere=True)
+    await emma.sees(like("orders.status_message.waiting"), anywhere=True)
     order = await order_of(shared_system, emma)
     assert (order["satAmount"], order["depositChainId"]) == (sats, chain)
     await shared_system.service.pays(order)
@@ -55,7 +57,7 @@ async def pays_with(  # noqa: PLR0917  each a fact of the token
 
 async def test_tokens_of_another_contract_are_never_shown_and_staff_hear_of_it(shared_system: System) -> None:
     oscar, emma = ChatUser(shared_system.telegram, 2001), await new_user(shared_system)
-    await oscar.says("/start")
+    await move_to_noon(oscar)
     await chooses(emma, label("payments.channel.cbbtc"))
     await shared_system.service.does("settings", wrongDeposit="contract")
     await emma.taps(label("checkout.review.confirm_deposit"))
@@ -67,11 +69,8 @@ async def test_tokens_of_another_contract_are_never_shown_and_staff_hear_of_it(s
 async def chooses(user: ChatUser, channel: str) -> None:
     """Go to the review with this way to pay."""
     await tap_to_review(user)
-    await tap_change(user, "channel")
-    await user.sees(like("payments.channel.ask"))
-    assert f"● {label('payments.channel.lightning')}" in await user.buttons()
-    await user.taps(channel)
-    await user.sees(like("checkout.review.figures", pay=SUM, channel=channel))
+    await user.taps(label("checkout.review.use_way", way=channel.split(maxsplit=1)[0]))
+    await user.sees(like("checkout.review.figures", pay=re.compile(rf"0\.[0-9]+ {channel}")))
 
 
 async def test_a_sum_belongs_to_one_deposit_and_the_next_review_names_another(shared_system: System) -> None:
@@ -101,4 +100,27 @@ def facts_of(shown: Json) -> tuple[int, str]:
     """Return the sats and the address in a caption."""
     facts = re.search(DEPOSIT, shown["caption"])
     assert facts is not None
-    return int(facts["sats"].replace(",", "")), facts["to"]
+    return int(Decimal(facts["amount"]).scaleb(8)), facts["to"]
+
+
+async def test_the_last_way_to_pay_and_the_last_amount_are_kept_for_the_recipient(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    await type_to_review(emma, amount="275rb")
+    await emma.taps(label("checkout.review.use_way", way="cbBTC"))
+    await emma.taps(label("checkout.review.confirm_deposit"))
+    await emma.sees(like("orders.pay.deposit"))
+    await emma.says("/send")
+    await emma.sees(like("checkout.destination.ask_again"))
+    await emma.taps("BCA ••••")
+    await emma.sees(like("checkout.amount.ask"))
+    first, second, *_ = await emma.buttons()
+    assert re.fullmatch(r"Rp275,000 ≈ 0\.[0-9]+ cbBTC", first)
+    assert re.fullmatch(r"Rp50,000 ≈ 0\.[0-9]+ cbBTC", second)
+    await emma.taps("Rp275,000")
+    await emma.sees(like("checkout.review.figures", pay=SUM))
+    await emma.taps(label("checkout.review.use_way", way="Lightning"))
+    await emma.sees(like("checkout.review.figures", pay=re.compile("about [0-9,]+ sats · Lightning")))
+    await emma.says("500rb bca 9876543210")  # another recipient is paid as the last review said
+    await emma.sees(like("checkout.review.figures", pay=re.compile("about [0-9,]+ sats · Lightning")))
+    await emma.says("/send 300rb bca 1234567890")
+    await emma.sees(like("checkout.review.figures", pay=SUM))

@@ -145,16 +145,16 @@ async def test_a_line_takes_the_place_of_an_unfinished_order_and_says_so(shared_
 async def test_what_is_no_order_starts_none(shared_system: System) -> None:
     async def greeted(line: str) -> None:
         user = await says(shared_system, line)
-        await user.sees("^" + like("users.start.text"))
+        await user.sees("^" + like("home.start.text"))
 
     async def asked() -> None:
         user = await says(shared_system, "did the 500rb to bca 1234567890 arrive?")
-        await user.sees("^" + like("orders.asked.none"))
+        await user.sees(like("orders.asked.none"))
 
     async def edited() -> None:
         user = await new_user(shared_system)
         message = await user.says("thanks")
-        await user.sees(like("users.start.text"))
+        await user.sees(like("home.chat.thanks"))
         await user.edits(message, "500rb bca 1234567890")
         await user.says("/status")
         await user.sees(like("orders.status.none"))
@@ -164,7 +164,7 @@ async def test_what_is_no_order_starts_none(shared_system: System) -> None:
         edited(),
         asked(),
         greeted("call me on 081234567890"),
-        greeted("500rb"),
+        greeted("makan siang 50rb"),
         greeted("bca 1234567890 " * 250),
     )
 

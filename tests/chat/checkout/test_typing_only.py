@@ -3,7 +3,6 @@
 A `Walk` says what a person types, and what they then see. The walks of a language end with the same receipt.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -11,13 +10,12 @@ import pytest
 
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
+from tests.e2e.orders.receipts import code_on
 from tests.e2e.orders.steps import DESTINATION_QUESTION, complete_order, order_of, review_pattern
 from tests.e2e.system import System
 from tests.texts import label, like, says
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-CODE = re.compile(r"(?:[0-9A-Z]{4}-){2}[0-9A-Z]{4}")
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ WALKS = {
         ],
         {"typed": "750k", "amount": "Rp750,000", "number": "1370012345678", "holder": "Budi Santoso"},
         750_000,
-        afterwards=[("/status", like("orders.status.none")), ("thanks!", like("users.start.text"))],
+        afterwards=[("/status", like("orders.status.none")), ("thanks!", like("home.chat.thanks"))],
     ),
     "English, in one line": Walk(
         "en",
@@ -66,7 +64,7 @@ WALKS = {
         {"typed": "1,5 juta", "amount": "Rp1.500.000", "number": "081200001111", "holder": "Ibu Sari"},
         1_500_000,
         sent="orders.notification.sent_ewallet",
-        afterwards=[("/status", like("orders.status.none", "id")), ("makasih", like("users.start.text", "id"))],
+        afterwards=[("/status", like("orders.status.none", "id")), ("makasih", like("home.chat.thanks", "id"))],
     ),
     "Indonesian, in one line": Walk(
         "id",
@@ -82,8 +80,8 @@ WALKS = {
 async def test_a_person_who_only_types_gets_from_hello_to_the_receipt(shared_system: System, walk: Walk) -> None:
     user = await new_user(shared_system, walk.locale)
     await user.says(walk.hello)
-    hello = text_of(await user.sees(like("users.start.text", walk.locale)))
-    assert says(hello, "support.welcome.cost", walk.locale)
+    hello = text_of(await user.sees(like("home.start.text", walk.locale)))
+    assert says(hello, "home.welcome.cost", walk.locale)
     await types(user, walk.steps)
     figures = dict(walk.review)
     await user.says(figures.pop("typed"))
@@ -111,7 +109,6 @@ async def types(user: ChatUser, steps: Sequence[tuple[str, str]]) -> None:
 async def verifies(user: ChatUser, receipt: Json, locale: str) -> None:
     """Type the code on the receipt, which anyone can check."""
     assert receipt.get("photo")
-    code = CODE.search(text_of(receipt))
-    assert code is not None
-    await user.says(f"/verify {code[0].lower()}")
+    code = await code_on(user, receipt)
+    await user.says(f"/verify {code.lower()}")
     await user.sees(like("orders.verify.true", locale))

@@ -27,7 +27,7 @@ async def reveal_recipient(shared_system: System, reason: str) -> tuple[ChatUser
     reference = str(row_of(shared_system, order)["reference"])
     await shared_system.rina.speaks("en")
     await shared_system.rina.says("/start")
-    under = await shared_system.rina.sees(like("users.start.staff"))
+    under = await shared_system.rina.sees(like("home.start.staff"))
     await shared_system.rina.presses(under, f"rv:{reference}:ask", force=True)
     await shared_system.rina.taps(
         label("support.reveal.other"),
@@ -121,7 +121,7 @@ async def test_nobody_but_an_operator_in_private_reads_it(shared_system: System)
         await user.says("/audit")
         await user.sees(like("checkout.chat.unknown_command"))
         await user.says("/start")
-        under = await user.sees(f"{like('users.start.text')}|{like('users.start.staff')}")
+        under = await user.sees(f"{like('home.start.text')}|{like('home.start.staff')}")
         for button in ("au:page::", f"au:page::{shared_system.rina.id}", "au:export", "au:csv:day", "au:nothing"):
             assert (await user.presses(under, button, force=True))["text"]
         assert await user.count(TITLE) == 0

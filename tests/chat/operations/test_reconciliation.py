@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from tests.chat.operations.test_statistics import download_table
 from tests.e2e.bot_database import change_rows, row_of, wait_for_row
 from tests.e2e.chat_user import Json
-from tests.e2e.local_times import JAKARTA, now_in_jakarta
+from tests.e2e.local_times import JAKARTA, move_to_noon, now_in_jakarta
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import complete_order, tap_to_invoice
 from tests.e2e.system import System
@@ -15,6 +15,7 @@ from tests.texts import label, like, says
 async def test_an_operator_compares_sees_a_difference_and_downloads_the_books(kirim: System) -> None:
     oscar, emma = kirim.oscar, await new_user(kirim)
     await oscar.speaks("en")
+    await move_to_noon(oscar)
     await kirim.service.does("bulk", count=120)
     _, order = await tap_to_invoice(kirim, emma)
     await kirim.service.pays(order)
@@ -27,6 +28,7 @@ async def test_an_operator_compares_sees_a_difference_and_downloads_the_books(ki
     assert says(shown["text"], "operations.reconciliation.kind_amount", reference=reference)
     alarm = await oscar.sees(like("staff.alarm.amount_differs"), anywhere=True)
     await oscar.taps(label("staff.alarm.seen_to"), message=alarm)
+    await oscar.taps(label("staff.alarm.outcome_otherwise"), message=await oscar.sees(like("staff.alarm.ask_outcome")))
     await oscar.taps(label("operations.books.button"), message=shown)
     await oscar.sees(like("operations.books.ask"))
     paid = datetime.fromisoformat(str(row_of(kirim, order)["paid_at"])).replace(tzinfo=UTC).astimezone(JAKARTA)
@@ -46,7 +48,7 @@ async def test_an_operator_compares_sees_a_difference_and_downloads_the_books(ki
     await emma.says("/reconcile")
     await emma.sees(like("checkout.chat.unknown_command"))
     await emma.says("/start")
-    under = await emma.sees(like("users.start.text"))
+    under = await emma.sees(like("home.start.text"))
     for button in ("rc:again", "rc:books", "rc:csv:month", "rc:back", "rc:csv:day", "rc:nothing"):
         await emma.presses(under, button, force=True)
     for key in ("reconciliation.head", "books.ask", "books.caption"):

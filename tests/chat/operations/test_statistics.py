@@ -136,7 +136,7 @@ async def test_statistics_of_a_service_without_rails(tmp_path: Path) -> None:
 async def test_other_users_get_an_unknown_command_and_an_old_button(shared_system: System) -> None:
     emma, oscar = await new_user(shared_system), ChatUser(shared_system.telegram, shared_system.oscar.id)
     await emma.says("/start")
-    greeting = await emma.sees(like("users.start.text"))
+    greeting = await emma.sees(like("home.start.text"))
     for command in ("/stats", "/export", "/export 2026"):
         await emma.says(command)
         await emma.sees(like("checkout.chat.unknown_command"))
@@ -163,5 +163,5 @@ async def test_a_user_who_is_no_longer_an_operator_cannot_answer_the_question(ki
     await kirim.stop_bot()
     await kirim.start_bot(OPERATOR_IDS="2999")
     await kirim.oscar.says("3 days")
-    await kirim.oscar.sees(like("users.start.text"))
+    await kirim.oscar.sees(like("home.start.text"))
     assert await kirim.oscar.count(f"{like('staff.export.none')}|{like('staff.export.caption')}") == 0

@@ -1,8 +1,7 @@
 """Someone changes a row in the database. The user reads that it is damaged, and nothing can be paid."""
 
-from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
-from bot.orders.repository import OrderRepository
-from bot.support.tickets.repository import TicketRepository
+from bot.orders.repository import MissedOrder, MissedOrderRepository, OrderRepository
+from bot.support.repository import TicketRepository
 from tests.e2e.bot_database import change_rows, open_transaction
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import refresh_status, tap_to_invoice, tap_to_review
@@ -62,7 +61,7 @@ async def test_a_recipient_that_was_changed_is_not_sent_to(kirim: System) -> Non
     await emma.says("/send 500rb bca 1234567890 Budi Santoso")
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
     await emma.says("/recipients")
     await emma.sees(like("recipients.list.ask"))
     await changes(

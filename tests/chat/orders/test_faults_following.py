@@ -22,7 +22,7 @@ from tests.waiting import until
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PAID = like("orders.notification.paid")
-SHOWN = like("orders.card.waiting")
+SHOWN = like("orders.status_message.waiting")
 REFUSED, TAKEN = like("staff.notification.staff_key_refused"), like("staff.notification.staff_key_works")
 
 
@@ -104,7 +104,7 @@ async def test_a_key_that_is_refused_for_a_while_is_told_to_operators_once_and_s
     await pays(sender)
     shown = await sender.chat.sees(SHOWN, anywhere=True)
     await refresh_status(sender.system, sender.chat, shown, await sender.has_order())
-    await sender.chat.sees(like("orders.card.cannot_look"))
+    await sender.chat.sees(like("orders.status_message.cannot_look"))
     await sender.system.service.heals()
     await sender.chat.sees(PAID, anywhere=True)
     await until(partial(reads, oscar, TAKEN), what="the end of the alarm")

@@ -10,8 +10,8 @@ import pytest_asyncio
 from tests.chat.system import running_in_process
 from tests.e2e.chat_user import ChatUser, Json
 from tests.e2e.faults import clear_faults, confirm_found_order, count_posts, invoices_in
+from tests.e2e.local_times import move_to_noon
 from tests.e2e.new_users import Sender, new_senders_at_review
-from tests.e2e.orders.steps import tap_change
 from tests.texts import label, like
 from tests.waiting import until
 
@@ -21,7 +21,7 @@ CHECKING, ASKED = like("orders.notification.checking"), like("orders.notificatio
 NO_ORDER = like("orders.notification.refused")
 BCA = "014"
 WARNING = like("orders.notification.staff_bad_invoice")
-SHOWN = like("orders.card.waiting")
+SHOWN = like("orders.status_message.waiting")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -32,7 +32,7 @@ async def ready(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[
         running_in_process(folders[0], "documented", RECONCILE_SECONDS="1") as documented,
         running_in_process(folders[1], "live", RECONCILE_SECONDS="1") as live,
     ):
-        await asyncio.gather(documented.oscar.says("/start"), live.oscar.says("/start"))
+        await asyncio.gather(move_to_noon(documented.oscar), move_to_noon(live.oscar))
         crowds = await asyncio.gather(new_senders_at_review(documented, 25), new_senders_at_review(live, 5))
         yield dict(zip(("documented", "live"), crowds, strict=True))
 
@@ -117,7 +117,10 @@ async def test_an_empty_list_proves_nothing_and_the_order_is_adopted_once_the_li
         (
             "400",
             {"error": "amount <b>odd</b> & over"},
-            like("orders.notification.refused_because", reason="amount <b>odd</b> & over"),
+            like(
+                "orders.notification.refused_because",
+                reason=label("orders.refusal.quoted", reason="amount <b>odd</b> & over"),
+            ),
         ),
     ],
 )
@@ -200,8 +203,7 @@ async def test_a_price_that_moved_is_asked_about_before_the_invoice_is_shown(sen
 
 async def test_a_deposit_whose_price_moved_is_shown_only_after_the_list_of_orders_was_read(sender: Sender) -> None:
     await sender.system.service.does("settings", lockedPricePercent=5)
-    await tap_change(sender.chat, "channel")
-    await sender.chat.taps(label("payments.channel.cbbtc"))
+    await sender.chat.taps(label("checkout.review.use_way", way="cbBTC"))
     await sender.chat.taps(label("checkout.review.confirm_deposit"))
     await sender.chat.sees(like("orders.notification.price_moved"), anywhere=True)
     await sender.system.service.fails_with("empty_list", method="GET")
@@ -249,8 +251,7 @@ async def test_an_invoice_that_is_not_what_was_agreed_is_never_shown_and_staff_h
 @each_profile("wrong", ["contract", "chain", "decimals", "qr"], ["qr"])
 async def test_deposit_instructions_for_another_token_or_address_are_never_shown(sender: Sender, wrong: str) -> None:
     await sender.system.service.does("settings", wrongDeposit=wrong)
-    await tap_change(sender.chat, "channel")
-    await sender.chat.taps(label("payments.channel.cbbtc"))
+    await sender.chat.taps(label("checkout.review.use_way", way="cbBTC"))
     await sender.chat.taps(label("checkout.review.confirm_deposit"))
     await sender.chat.sees(like("orders.notification.not_shown"), anywhere=True)
     (order,) = await sender.orders()

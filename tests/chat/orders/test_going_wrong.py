@@ -31,17 +31,17 @@ async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Syste
 async def test_a_payment_that_goes_no_further_is_told_once_and_its_end_comes_as_usual(kirim: System) -> None:
     emma = await new_user(kirim)
     order, reference = await paid(kirim, emma)
-    told = await emma.sees(like("orders.notification.stuck", paid=re.compile("[0-9,]+ sats"), at=TIME))
+    told = await emma.sees(like("orders.notification.overdue", paid=re.compile("[0-9,]+ sats"), at=TIME))
     assert says(text_of(told), "support.ticket.by_itself")
     assert await emma.labels_of(told) == [label("support.button.write_to_support")]
-    await emma.sees(like("orders.card.stuck"), anywhere=True)
-    note = await kirim.oscar.sees(staff_note("stuck", reference), anywhere=True)
+    await emma.sees(like("orders.status_message.overdue"), anywhere=True)
+    note = await kirim.oscar.sees(staff_note("overdue", reference), anywhere=True)
     assert "1234567890" not in text_of(note)
     await ask_support(kirim, emma, told, reference)
     await kirim.service.does("advance", orderId=order["id"], state="COMPLETED")
     await emma.sees(like("orders.notification.sent_bank"), anywhere=True)
     assert await emma.count(STUCK) == 1
-    assert await kirim.oscar.count(staff_note("stuck", reference)) == 1
+    assert await kirim.oscar.count(staff_note("overdue", reference)) == 1
 
 
 async def ask_support(kirim: System, emma: ChatUser, told: Json, reference: str) -> None:
@@ -74,7 +74,7 @@ async def test_a_failure_after_the_payment_is_told_by_itself_to_sender_and_staff
     assert says(text_of(told), "support.ticket.by_itself", "id")
     assert await budi.labels_of(told) == [label("support.button.write_to_support", "id")]
     await kirim.oscar.sees(staff_note("failed", reference), anywhere=True)
-    assert await kirim.oscar.count(staff_note("stuck", reference)) == 0
+    assert await kirim.oscar.count(staff_note("overdue", reference)) == 0
 
 
 async def test_where_there_are_no_staff_the_contact_is_named(kirim: System) -> None:

@@ -12,15 +12,22 @@ import pytest
 
 from bot.infra.db.database import Database
 from bot.infra.db.vault import Vault
+from bot.orders.buttons import OrderAction
 from bot.orders.order import Order, Phase, new_reference
 from bot.orders.repository import OrderRepository
-from bot.settlement.model import PayoutMethod
-from bot.settlement.steps import OrderStep
+from bot.settlement.model import OrderStep, PayoutMethod
 from tests.e2e.bot_database import row_of, wait_for_row
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.local_times import DAY, is_today
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import DESTINATION_QUESTION, complete_order, review_pattern, tap_to_invoice
+from tests.e2e.orders.steps import (
+    DESTINATION_QUESTION,
+    ENDED,
+    complete_order,
+    order_button,
+    review_pattern,
+    tap_to_invoice,
+)
 from tests.e2e.system import System
 from tests.orders.builders import an_order
 from tests.texts import in_any_language, label, like, starts, text
@@ -68,9 +75,16 @@ async def open_newest_page(user: ChatUser) -> Json:
     return await user.sees(in_any_language("orders.history.title"))
 
 
+async def tap_order(user: ChatUser, reference: str) -> None:
+    """Tap the button of an order in the newest list."""
+    data = f"o:{reference}:page"
+    listed = next(each for each in reversed(await user.messages()) if data in str(each.get("reply_markup")))
+    await user.presses(listed, data)
+
+
 async def open_page(user: ChatUser, reference: str) -> Json:
     """Open an order's page from the list that has it."""
-    await user.taps(reference)
+    await tap_order(user, reference)
     return await user.sees(like("orders.order_page.reference", reference=reference))
 
 
@@ -135,18 +149,16 @@ async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shar
     row = row_of(shared_system, order)
     reference, created_at = str(row["reference"]), datetime.fromisoformat(str(row["created_at"])).replace(tzinfo=UTC)
     await emma.says("/status")
-    await emma.sees(like("orders.status.created"))
+    await emma.sees(like("orders.status.waiting"))
     await emma.taps(label("orders.button.history"))
     entry = {"amount": "Rp500,000", "destination": "BCA ••••7890", "reference": reference}
     day = re.compile(f"{re.escape(text('infra.time.today'))}|{DAY}")
     listed = await emma.sees(
-        like("orders.history.entry", "en", mark="⏳", state=text("orders.status.created"), day=day, **entry)
+        like("orders.history.entry", "en", mark="⏳", state=text("orders.status.waiting"), day=day, **entry)
     )
     assert text("infra.time.today") in text_of(listed) or not is_today(created_at)
     page = await open_page(emma, reference)
-    price = text(
-        "orders.order_page.price", sats=f"{order['satAmount']:,} sats", channel=label("payments.channel.lightning")
-    )
+    price = text("orders.price.price", price=f"{order['satAmount']:,} sats · {label('payments.channel.lightning')}")
     assert f"{price}\n{text('orders.order_page.rate', rate='Rp')}" in page["text"]
     assert text("orders.order_page.service_id", id=order["id"]) in page["text"]
     assert re.search(
@@ -154,17 +166,17 @@ async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shar
     )
     payable = await emma.presses(page, f"o:{reference}:resend", force=True)
     assert payable["text"] == label("checkout.repeat.open")
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
     assert await emma.count(like("checkout.review.title")) == 0
     await shared_system.service.pays(order)
     paid = await emma.sees(like("orders.notification.paid"), anywhere=True)
     await emma.taps(label("orders.button.refresh"), message=page)
     heading = like("orders.order_page.heading", mark="⏳", state=text("orders.status.paid"))
-    await emma.sees(f"{heading}(?s:.*){like('orders.order_page.paid')}(?s:.*){at_a_time('orders.step.paid')}\n")
+    await emma.sees(f"{heading}(?s:.*){like('orders.price.paid')}(?s:.*){at_a_time('orders.step.paid')}\n")
     await complete_order(shared_system, order)
     sent = await emma.sees(like("orders.notification.sent_bank"), anywhere=True)
     await wait_for_row(shared_system, order, phase="done")
-    await emma.sees(f"✅ {like('orders.step.sent')}", anywhere=True)
+    await emma.sees(ENDED, anywhere=True)
     for message in (paid, sent):
         now, known = await emma.finds(message), {each["message_id"] for each in await emma.messages()}
         await emma.presses(message, f"o:{reference}:page", force=True)
@@ -177,7 +189,8 @@ async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shar
 
 def is_page(message: Json, known: set[int]) -> bool:
     """Return whether this is the page of a completed order, and a new message."""
-    page = f"✅ {like('orders.status.sent')}\n(?s:.*){at_a_time('orders.step.sent')}\n\n{like('orders.card.sent_bank')}"
+    head, end = like("orders.status.sent"), like("orders.status_message.sent_bank")
+    page = f"✅ {head}\n(?s:.*){at_a_time('orders.step.sent')}\n\n{end}"
     return message["message_id"] not in known and re.search(page, text_of(message)) is not None
 
 
@@ -195,8 +208,8 @@ async def from_its_notification(shared_system: System) -> None:
     await shared_system.service.pays(order)
     await complete_order(shared_system, order)
     sent = await emma.sees(like("orders.notification.sent_bank"), anywhere=True)
-    _, again = await emma.button(label("orders.button.resend"))
-    await asyncio.gather(*(emma.presses(sent, again) for _ in range(3)))
+    again = order_button(shared_system, order, OrderAction.RESEND)  # as under receipts of earlier versions
+    await asyncio.gather(*(emma.presses(sent, again, force=True) for _ in range(3)))
     review = await emma.sees(review_pattern(amount="Rp500,000", bank="BCA · BANK CENTRAL ASIA", number=number))
     assert any(starts(review["text"], f"checkout.requote.{how}") for how in ("same", "costs_less", "costs_more"))
     assert await emma.count(like("checkout.review.title")) == 1
@@ -209,7 +222,7 @@ async def from_its_notification(shared_system: System) -> None:
     review = await emma.sees(like("checkout.review.title"))
     assert await emma.count(like("checkout.draft.replaced")) == 0
     await emma.taps(label("checkout.review.confirm"), message=review)
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
     assert len(await shared_system.service.orders(number)) == 2
     assert await emma.finds(sent) is not None
 
@@ -223,7 +236,7 @@ async def from_history_with_another_draft_open(shared_system: System) -> None:
     await sari.sees(like("checkout.number.ask_ewallet", "id"))
     await open_newest_page(sari)
     assert label("checkout.draft.continue", "id") in await sari.buttons()
-    await sari.taps(old.reference)
+    await tap_order(sari, old.reference)
     await sari.sees(like("orders.order_page.reference", "id", reference=old.reference))
     await sari.taps(label("orders.button.resend", "id"))
     review = await sari.sees(like("checkout.review.title", "id"))

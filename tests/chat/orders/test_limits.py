@@ -1,5 +1,6 @@
 """A user's limits: each rejection says when the user can order again, and the draft is kept."""
 
+import asyncio
 import re
 import time
 from collections.abc import AsyncIterator
@@ -41,14 +42,27 @@ async def test_one_order_too_many_waits_with_its_draft_until_it_is_possible(kiri
     await emma.taps("Rp50,000")
     refused = await emma.sees(like("orders.limits.open", count=1))
     assert_is_told(text_of(refused), since, in_=timedelta(hours=1))
-    offered = [label("orders.button.try_again"), label("users.button.back"), label("checkout.button.cancel")]
-    assert await emma.labels_of(refused) == offered
-    await kirim.service.pays(first)
-    await emma.sees(like("orders.notification.paid"))
+    pay, take = (label(f"orders.button.{name}", amount="Rp50,000") for name in ("pay", "drop_unpaid"))
+    ways_on = [label("orders.button.try_again"), label("users.button.back"), label("checkout.button.cancel")]
+    assert await emma.labels_of(refused) == [pay, take, *ways_on]
+    await emma.taps(pay, message=refused)
+    await emma.sees("lnbcrt")
+    await a_stranger_drops_nothing(kirim, emma, take)
+    _, drop = await emma.button(take)
+    await asyncio.gather(*(emma.presses(refused, drop, force=True) for _ in range(2)))
+    dropped = await emma.sees(
+        f"{like('orders.limits.dropped')}(?s:.*){like('orders.limits.open', count=1)}", anywhere=True
+    )
+    assert dropped["message_id"] == refused["message_id"]
+    assert_is_told(text_of(dropped), since, in_=timedelta(hours=1))
+    await emma.sees_times(0, "lnbcrt")
+    assert await emma.labels_of(dropped) == ways_on
+    await kirim.service.pays(first)  # its wallet still had the invoice
+    await emma.sees(like("orders.notification.paid_late"))
     await emma.taps(label("orders.button.try_again"))
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
     await emma.speaks("id")
     await emma.says("/send")
     seen = await emma.sees(like("checkout.limits.foretold", "id"))
@@ -70,7 +84,7 @@ async def test_the_day_is_told_with_what_would_be_fine_now_and_that_goes_through
     await sari.taps("Rp200,000")
     await sari.sees(like("checkout.review.title"))
     await sari.taps(label("checkout.review.confirm"))
-    await sari.sees(like("orders.card.waiting"))
+    await sari.sees(like("orders.status_message.waiting"))
 
 
 async def test_a_flood_is_told_once_and_is_none_where_the_bot_was_away(kirim: System) -> None:
@@ -90,7 +104,17 @@ async def test_a_flood_is_told_once_and_is_none_where_the_bot_was_away(kirim: Sy
         await sabar.sees_times(7, like("orders.status.none"))
         await wait_until_idle(kirim)
         assert [await user.count(FLOOD) for user in (sabar, rusuh, tenang)] == [0, 1, 0]
-        assert await rusuh.count(like("users.start.text")) == 4
+        assert await rusuh.count(like("home.start.text")) == 4
+
+
+async def a_stranger_drops_nothing(kirim: System, emma: ChatUser, take: str) -> None:
+    sari = await new_user(kirim)
+    _, drop = await emma.button(take)
+    await sari.says("/start")
+    welcome = await sari.sees(like("home.start.text"))
+    answered = await sari.presses(welcome, drop, force=True)
+    assert (answered["text"], answered["show_alert"]) == (label("orders.stale.not_yours"), True)
+    assert await emma.count("lnbcrt") == 1
 
 
 async def is_before(second: int) -> bool:
@@ -105,7 +129,7 @@ async def ordered(system: System, user: ChatUser, amount: str) -> Json:
     await user.taps(amount)
     await user.sees(like("checkout.review.title"))
     await user.taps(label("checkout.review.confirm"))
-    await user.sees(like("orders.card.waiting"))
+    await user.sees(like("orders.status_message.waiting"))
     return await order_of(system, user)
 
 

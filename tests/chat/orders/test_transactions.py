@@ -23,7 +23,7 @@ GUIDED = (
     ("number", "1234567890", like("checkout.holder.ask")),
     ("holder", f"[{label('checkout.holder.skip')}]", like("checkout.amount.ask")),
     ("amount, until the review", "500rb", like("checkout.review.title")),
-    (CONFIRM, f"[{label('checkout.review.confirm')}]", like("orders.card.waiting")),
+    (CONFIRM, f"[{label('checkout.review.confirm')}]", like("orders.status_message.waiting")),
 )
 ONE_LINE = (
     ("one line, until the review", "500rb bca 1234567891 Budi", like("checkout.review.title")),

@@ -50,14 +50,16 @@ async def test_lines_that_ask_begin_requests_and_others_begin_orders(shared_syst
                 f"minta tolong kirim 100rb ke {ACCOUNT}",
             )
         ),
-        says(shared_system, f"100rb {ACCOUNT} dia minta hari ini", like("users.start.text")),
-        says(shared_system, "terima kasih", like("users.start.text")),
-        says(shared_system, "minta refund ke bca", like("users.start.text")),
+        says(shared_system, f"100rb {ACCOUNT} dia minta hari ini", like("home.start.text")),
+        says(shared_system, "terima kasih", like("home.chat.thanks")),
+        says(shared_system, "minta refund ke bca", like("orders.asked.none")),
         becomes_a_link(shared_system),
         is_not_to_somebody_who_was_paid_before(shared_system),
         has_a_sum_that_can_be_paid(shared_system, "1rb", "orders.amount.below_minimum"),
         has_a_sum_that_can_be_paid(shared_system, "25k sats", "payment_requests.amount.only_rupiah"),
         does_not_fill_an_open_order(shared_system),
+        answers_the_first_question(shared_system, f"100rb {ACCOUNT}"),
+        answers_the_first_question(shared_system, f"tolong minta 100rb {ACCOUNT}"),
     )
 
 
@@ -98,6 +100,12 @@ async def has_a_sum_that_can_be_paid(system: System, wrong: str, why: str) -> No
     await sari.sees(like("payment_requests.review.seen"))
 
 
+async def answers_the_first_question(system: System, line: str) -> None:
+    sari = await says(system, "/request", like("checkout.request.destination.ask"))
+    await sari.says(line)
+    await sari.sees(like("payment_requests.ask.note"))
+
+
 async def does_not_fill_an_open_order(system: System) -> None:
     sari = await says(system, "/send bca", like("checkout.number.ask_bank"))
     await sari.says(f"minta 100rb {ACCOUNT}")
@@ -110,7 +118,7 @@ async def does_not_fill_an_open_order(system: System) -> None:
 
 async def test_a_line_that_asks_is_no_order_where_requests_are_switched_off(kirim: InProcessSystem) -> None:
     async with kirim.another_bot(PAYMENT_REQUESTS="off"):
-        await says(kirim, f"minta 100rb {ACCOUNT}", like("users.start.text"))
+        await says(kirim, f"minta 100rb {ACCOUNT}", like("home.start.text"))
         sari = await says(kirim, "/send bca", like("checkout.number.ask_bank"))
         await sari.says(f"minta 100rb {ACCOUNT}")
         await sari.sees(like("recipients.number.not_digits"))

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from bot.infra.db.user_rows import count_rows
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.payment_requests.repository import ReportRepository
+from bot.payment_requests.tables import payment_request_reports
 from tests.chat.payment_requests.test_asking import LINK, NOTE, NUMBER, asks, has_link
 from tests.chat.system import InProcessSystem
 from tests.e2e.bot_database import open_transaction, row_of
@@ -34,7 +35,7 @@ async def an_open_link(user: ChatUser) -> str:
     await user.taps(label("checkout.review.edit.amount"))
     await user.taps(label("payment_requests.ask.payer_decides"))
     await user.taps(label("checkout.review.change"))
-    await user.taps(label("payment_requests.edit.uses"))
+    await user.taps(label("checkout.review.edit.uses"))
     await user.taps(label("payment_requests.uses.many"))
     await user.taps(label("payment_requests.review.confirm"))
     found = LINK.search(text_of(await user.sees(like("payment_requests.card.caption"))))
@@ -82,12 +83,15 @@ async def pays_and_is_heard_of(system: System) -> None:
     await sari.sees(like("payment_requests.sent"))
     await emma.waits_for(lambda message: bool(message.get("photo")) and "••••4455" in text_of(message))
     await emma.says("/orders")
-    await emma.taps(str(row_of(system, order)["reference"]))
+    await emma.taps("••••4455")
     page = await emma.sees(like("orders.order_page.reference"))
     await emma.presses(page, f"o:{row_of(system, order)['reference']}:resend", force=True)
     await emma.sees(like("payment_requests.pay.paid"))
+    reminded = await emma.presses(page, f"o:{row_of(system, order)['reference']}:remind", force=True)
+    assert reminded["text"] == text("payment_reminders.not_saved")
     await emma.says("/recipients")
     await emma.says("/privacy")
+    await emma.taps(label("users.privacy.see"))
     await emma.sees("••••4455")
     everything = json.dumps(await emma.messages())
     assert NUMBER not in re.sub(r"[ .-]", "", everything)
@@ -104,7 +108,7 @@ async def opens_it_again_and_again(system: System) -> None:
     await emma.presses(first, data, force=True)
     await emma.says(f"/start {word}")
     again = await emma.sees(like("payment_requests.pay.unpaid"))
-    assert await emma.labels_of(again) == [label("payment_requests.pay.report")]
+    assert await emma.labels_of(again) == [label("payment_requests.pay.report"), label("checkout.button.cancel")]
     assert len(await orders_of(system, emma)) == 1
 
 
@@ -120,6 +124,13 @@ async def decides_the_sum(system: System) -> None:
     await emma.says(f"/start {word}")
     await emma.sees(like("payment_requests.pay.ask_amount"))
     assert label("payment_requests.pay.report") in await emma.buttons()
+    await emma.sees(like("payment_requests.pay.trust"))
+    await emma.taps(label("checkout.button.cancel"))
+    await emma.sees(like("payment_requests.pay.cancelled"))
+    await emma.says("hm")
+    await emma.sees(like("home.chat.not_understood"))
+    await emma.says(f"/start {word}")
+    await emma.sees(like("payment_requests.pay.ask_amount"))
     await emma.says("a lot")
     await emma.sees(like("core.amount.unreadable"))
     await emma.says("5rb")
@@ -146,10 +157,10 @@ async def opens_links_that_cannot_be_paid(system: System) -> None:
     await emma.taps(label("users.button.back"))
     await emma.sees(like("payment_requests.pay.trust"))
     async with open_transaction(system) as tx:
-        assert not await ReportRepository(tx).has_any(emma.id)
+        assert not await count_rows(tx, payment_request_reports, emma.id)
     await reports(emma)
     async with open_transaction(system) as tx:
-        assert await ReportRepository(tx).has_any(emma.id)
+        assert await count_rows(tx, payment_request_reports, emma.id)
     await sari.taps(label("payment_requests.button.page"))
     await sari.taps(label("payment_requests.button.pause"))
     await sari.sees(like("payment_requests.page.paused"))

@@ -14,7 +14,7 @@ from tests.texts import label, like
 async def reported(kirim: InProcessSystem) -> tuple[ChatUser, ChatUser, str]:
     """Return an asker, the payer who has reported their request, and the word that opens its link."""
     await kirim.oscar.says("/start")
-    await kirim.oscar.sees(like("users.start.staff"))
+    await kirim.oscar.sees(like("home.start.staff"))
     sari, emma = await new_user(kirim), await new_user(kirim)
     found = LINK.search(text_of(await has_link(sari)))
     assert found is not None
@@ -62,7 +62,7 @@ async def test_an_operator_closes_all_requests_of_a_user(kirim: InProcessSystem)
 
 async def test_who_has_paid_reports_a_closed_link_and_operators_find_it(kirim: InProcessSystem) -> None:
     await kirim.oscar.says("/start")
-    await kirim.oscar.sees(like("users.start.staff"))
+    await kirim.oscar.sees(like("home.start.staff"))
     sari, emma = await new_user(kirim), await new_user(kirim)
     paid = LINK.search(text_of(await has_link(sari)))
     assert paid is not None

@@ -24,7 +24,7 @@ async def has_sent(shared_system: System) -> ChatUser:
     await user.says("/send 500rb bca 1234567890 Budi Santoso")
     await user.sees(like("checkout.review.title"))
     await user.taps(label("checkout.review.confirm"))
-    await user.sees(like("orders.card.waiting"))
+    await user.sees(like("orders.status_message.waiting"))
     return user
 
 
@@ -62,7 +62,7 @@ async def the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(shared_
     await emma.says("75rb")
     await emma.sees(review_pattern(amount="Rp75,000", number="1234567890", holder="Budi Santoso"))
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
     await emma.says("/recipients")
     await emma.sees(like("recipients.list.ask"))
     assert await emma.buttons() == ["Budi Santoso · BCA ••••7890"]  # sent to twice, saved once
@@ -156,7 +156,7 @@ async def a_strangers_recipient_cannot_be_seen_used_or_changed(shared_system: Sy
     await opens(emma, "Budi Santoso")
     _, send = await emma.button(label("recipients.send"))
     await sari.says("/start")
-    welcome = await sari.sees(like("users.start.text"))
+    welcome = await sari.sees(like("home.start.text"))
     for action in ("page", "send", "name", "holder", "forget"):
         told = await sari.presses(welcome, send.replace("send", action), force=True)
         assert told["text"] == label("recipients.gone")
@@ -212,7 +212,7 @@ async def after_the_first_order_a_name_is_offered_and_only_then(shared_system: S
     await emma.says("/send 500rb ibu")
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.card.waiting"))
+    await emma.sees(like("orders.status_message.waiting"))
     second = await order_of(shared_system, emma)
     await shared_system.service.pays(second)
     await complete_order(shared_system, second)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from bot.support.tickets.user_service import MAX_WAITING
+from bot.support.service import MAX_WAITING
 from tests.chat.system import running_in_process
 from tests.e2e.new_users import new_user
 from tests.e2e.support.cards import support_group

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from bot.support.ticket import Ticket
-from bot.support.tickets.repository import TicketRepository
+from bot.support.model import Ticket
+from bot.support.repository import TicketRepository
 from tests.e2e.bot_database import open_transaction
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
@@ -25,7 +25,7 @@ async def add_person(system: System, first_name: str, username: str) -> ChatUser
     answer = (await system.telegram.post("/sandbox/people", json=about)).raise_for_status()
     person = ChatUser(system.telegram, answer.json()["id"])
     await person.says("/start")
-    await person.sees(like("users.start.text"))
+    await person.sees(like("home.start.text"))
     return person
 
 

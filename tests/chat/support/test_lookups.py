@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.sandbox.bot_api.model import SUPPORT_GROUP_ID
-from bot.support.ticket import CloseReason, Ticket
-from bot.support.tickets.repository import TicketRepository
+from bot.support.model import CloseReason, Ticket
+from bot.support.repository import TicketRepository
 from tests.e2e.bot_database import open_transaction, wait_for_row
 from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.faults import wait_until_idle
@@ -41,10 +41,7 @@ async def test_an_order_is_found_by_reference_service_id_or_a_fragment_and_looki
         assert hides_recipient(page)
     assert lookups_in_audit_log(shared_system, f"order:{reference}") == [(rina.id, f"order:{reference}", emma.id)] * 4
     await rina.says(f"/order {reference[1:6]}")
-    await rina.sees(
-        f"{like('support.case.reference', reference=reference)}"
-        f"|{like('support.lookup.orders_like', fragment=reference[1:6])}"
-    )
+    await rina.sees(f"{like('support.case.reference', reference=reference)}|{like('support.lookup.sought')}")
     await rina.says(f"/order {order['id'][3:]}")
     await rina.sees(like("support.case.reference", reference=reference))
     await shared_system.service.pays(order)
@@ -64,10 +61,10 @@ async def test_what_names_nothing_says_how_to_ask(shared_system: System) -> None
     rina = await open_rinas_chat(shared_system)
     for asked, said in {
         "/order": like("support.lookup.how_order"),
-        "/order XX": like("support.lookup.no_such_name"),
-        "/order '; DROP TABLE orders; --": like("support.lookup.no_such_name"),
-        "/order QQQQQQQQ": like("support.lookup.nothing"),
-        "/order T-22222": like("support.lookup.nothing"),
+        "/order XX": like("support.lookup.nothing_called", what="XX"),
+        "/order '; DROP TABLE orders; --": like("support.lookup.unread"),
+        "/order QQQQQQQQ": like("support.lookup.nothing_called", what="QQQQQQQQ"),
+        "/order T-22222": like("support.lookup.nothing_called", what="T-22222"),
         "/customer": like("support.lookup.how_person"),
         "/customer @nobody_at_all": like("support.lookup.nobody_called"),
         "/customer 99999999999999999999999": like("support.lookup.nobody_called"),
@@ -89,7 +86,7 @@ async def test_what_names_nothing_says_how_to_ask(shared_system: System) -> None
 async def test_people_are_found_by_id_name_forwarding_and_their_lists_come_in_pages(shared_system: System) -> None:
     rina, emma = await open_rinas_chat(shared_system, "id"), await new_user(shared_system, "en")
     await emma.says("/start")
-    await emma.sees(like("users.start.text"))
+    await emma.sees(like("home.start.text"))
     await add_old_orders(shared_system, emma, 7)
     await rina.says(f"/customer {emma.id}")
     page = await rina.sees(like("support.case.person", "id", user=shown_user(emma.id)))
@@ -120,7 +117,7 @@ async def test_a_name_finds_whoever_had_it_when_last_here(shared_system: System)
     )
     dewi = ChatUser(shared_system.telegram, answer.raise_for_status().json()["id"])
     await dewi.says("/start")
-    await dewi.sees(like("users.start.text"))
+    await dewi.sees(like("home.start.text"))
     for name in ("@dewi_kopi", "DEWI_KOPI", "https://t.me/Dewi_Kopi"):
         for command in ("customer", "find"):
             await rina.says(f"/{command} {name}")

@@ -184,7 +184,7 @@ async def test_a_former_supporter_is_shown_nothing_and_loses_what_they_see(kirim
     await kirim.start_bot(SUPPORT_IDS="3999")
     await until(partial(is_not_shown, kirim.rina), what="the mask")
     await kirim.rina.says("the bank asks for it")
-    await kirim.rina.sees(like("users.start.text"))
+    await kirim.rina.sees(like("home.start.text"))
     for message in await kirim.rina.messages():
         for action in ("ask", "for:trace", "type"):
             await kirim.rina.presses(message, f"rv:{reference}:{action}", force=True)

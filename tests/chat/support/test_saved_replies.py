@@ -10,6 +10,7 @@ from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.chat.system import running_in_process
 from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import DESTINATION_QUESTION
 from tests.e2e.support.saved_replies import add_saved_reply, list_saved_replies, preview_reply
 from tests.e2e.support.tickets import open_ticket
 from tests.e2e.system import System
@@ -58,6 +59,18 @@ async def test_an_answer_is_written_in_both_languages_changed_and_deleted(withou
     assert "late" not in await rina.buttons()
 
 
+async def test_the_list_in_the_place_of_a_question_stays_when_another_is_asked(without_group: System) -> None:
+    rina = without_group.rina
+    await rina.taps(label("support.saved_reply.add"), message=await list_saved_replies(rina))
+    await rina.taps(label("support.saved_reply.back"), message=await rina.sees(like("support.saved_reply.ask_name")))
+    listed = await rina.sees(like("support.saved_reply.list"))
+    await rina.says("/send")
+    await rina.sees(DESTINATION_QUESTION)
+    await rina.says("/cancel")
+    await rina.sees(like("checkout.draft.cancelled"))
+    assert await rina.finds(listed) is not None
+
+
 async def test_it_is_sent_in_the_users_language_with_the_recipient_masked_and_only_once(without_group: System) -> None:
     await add_saved_reply(
         without_group.rina, "hold-on", en="English {amount}", id_="Sabar ya: {amount} ke {destination}, {ticket}"
@@ -80,7 +93,7 @@ async def test_it_is_sent_in_the_users_language_with_the_recipient_masked_and_on
     assert again["text"] == label("support.saved_reply.sent_already")
     assert len(await case.got()) == 1
     await case.is_claimed_by(case.rina)
-    under = await case.oscar.sees(like("users.start.staff"), anywhere=True)
+    under = await case.oscar.sees(like("home.start.staff"), anywhere=True)
     refused = await case.oscar.presses(under, send["callback_data"], force=True)
     assert refused["text"] == label("support.ticket.held_by_another")
 
@@ -109,7 +122,7 @@ async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(without_gr
     await user.taps(label("support.button.write_to_us"))
     await user.says("How long does it take?")
     head = await without_group.rina.sees(like("support.case.person", user=shown_user(user.id)), anywhere=True)
-    await without_group.rina.taps(label("support.staff_ticket.answers"), message=head)
+    await without_group.rina.taps(label("support.staff_ticket.saved_replies"), message=head)
     choosing = await without_group.rina.sees(like("support.saved_reply.choose"))
     toast = await without_group.rina.taps("which", message=choosing)
     assert toast["text"] == label("support.saved_reply.needs_order")
@@ -121,7 +134,7 @@ async def test_nobody_but_support_reads_or_changes_them(without_group: System) -
     await emma.says("/replies")
     await emma.sees(like("checkout.chat.unknown_command"))
     await emma.says("/start")
-    under = await emma.sees(like("users.start.text"))
+    under = await emma.sees(like("home.start.text"))
     for button in ("list", "show:secret", "add", "text:secret:en", "ask:secret", "del:secret", "list:T-22222"):
         refused = await emma.presses(under, f"sa:{button}", force=True)
         assert refused["text"] == label("support.staff.not_yours")
@@ -130,7 +143,7 @@ async def test_nobody_but_support_reads_or_changes_them(without_group: System) -
     await without_group.kill_bot()
     await without_group.start_bot(SUPPORT_IDS="2001")
     await without_group.rina.says("Now I say what I like")
-    await without_group.rina.sees(like("users.start.text"))
+    await without_group.rina.sees(like("home.start.text"))
     refused = await without_group.rina.presses(page, "sa:del:secret", force=True)
     assert refused["text"] == label("support.staff.not_yours")
     await without_group.stop_bot()
@@ -150,7 +163,7 @@ async def test_in_the_group_they_are_used_and_not_changed(kirim_with_a_group: tu
         assert (await group.presses(listed, f"sa:{button}", force=True))["text"] == label("support.staff.gone")
     assert "Thank you" in text_of((await rina.finds(page)) or {})
     case = await open_ticket(kirim)
-    await case.presses(label("support.staff_ticket.answers"))
+    await case.presses(label("support.staff_ticket.saved_replies"))
     choosing = await case.in_topic(like("support.saved_reply.choose"))
     await case.rina.taps("thanks", message=choosing)
     await case.in_topic(like("support.saved_reply.preview"))

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import pytest_asyncio
 
-from bot.support.ticket import CloseReason, TicketStatus
-from bot.support.tickets.repository import TicketRepository
+from bot.support.model import CloseReason, TicketStatus
+from bot.support.repository import TicketRepository
 from tests.chat.system import running_in_process
 from tests.e2e.bot_database import open_transaction, wait_for_row
 from tests.e2e.chat_user import text_of

@@ -161,15 +161,15 @@ async def test_an_answer_is_taken_back_by_its_author_alone_and_both_sides_learn_
         like("support.staff.remark.replied", by="Rina") + "\nThis is for somebody else", anywhere=True
     )
     await case.oscar.says("/unsend", reply_to=elsewhere)
-    await case.oscar.sees(like("support.ticket.answer_of_another"))
+    await case.oscar.sees(like("support.unsend.not_author"))
     await case.rina.says("/unsend", reply_to=sent)
     await case.user.sees(like("support.ticket.taken_back"))
     await case.in_topic(like("support.staff.remark.taken_back"))
     assert not any("somebody else" in text for text in await case.got())
     await case.rina.says("/unsend", reply_to=sent)
-    await case.in_topic(like("support.ticket.taken_back_already"))
+    await case.in_topic(like("support.unsend.already"))
     await case.rina.says("/unsend")
-    await case.in_topic(like("support.ticket.no_answer"))
+    await case.in_topic(like("support.unsend.no_reply"))
 
 
 async def test_a_message_that_staff_delete_was_passed_on_nevertheless(case: OpenTicket) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
-from bot.broadcasts.delivery_repository import DeliveryRepository
-from bot.broadcasts.model import Broadcast, BroadcastStatus, DeliveryStatus
+from bot.broadcasts.model import MAYBE_ARRIVED, Broadcast, BroadcastStatus
 from bot.broadcasts.repository import BroadcastRepository
 from bot.infra.db.database import Database
+from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.users.model import User
@@ -99,13 +99,13 @@ async def _wait_for(system: System, broadcast: Broadcast, is_reached: Callable[[
     return broadcast_now
 
 
-async def users_with_status(system: System, broadcast: Broadcast, status: DeliveryStatus) -> set[int]:
-    """Return the users whose delivery has this status."""
+async def find_unknown(system: System, broadcast: Broadcast) -> set[int]:
+    """Return the users whose message may have arrived."""
     store = open_database(system)
     async with store.reading() as tx:
-        deliveries = await DeliveryRepository(tx).with_status(broadcast.id, status, 1_000)
+        messages = await OutboxRepository(tx).find_by_subject(f"broadcast:{broadcast.id}")
     await store.close()
-    return {each.user_id for each in deliveries}
+    return {each.chat_id for each in messages if each.failure == MAYBE_ARRIVED}
 
 
 async def count_subscribed(system: System) -> int:

@@ -29,6 +29,6 @@ async def test_kill_9_while_a_line_is_answered_and_an_outage_before_lose_and_dou
         f"(?s)BCA · 1234567890.*{like('checkout.one_line.leftover', text='hello')}"
         f".*{like('checkout.amount.is_it', text='1.500')}",
     )
-    assert await emma.count(f"{like('users.start.text')}|{REPLACED}") == await sari.count(REPLACED) == 0
+    assert await emma.count(f"{like('home.start.text')}|{REPLACED}") == await sari.count(REPLACED) == 0
     await sari.taps("Rp1,500,000")
     await sari.sees(review_pattern(amount="Rp1,500,000"))

@@ -1,17 +1,13 @@
 """Helpers for stories of receipts."""
 
-import re
-
-from tests.e2e.chat_user import ChatUser, Json, text_of
+from bot.orders.receipts.codes import LENGTH, read_code
+from tests.e2e.chat_user import ChatUser, Json
 from tests.e2e.orders.steps import order_of, review_pattern, tap_change, tap_to_review
 from tests.e2e.system import System
+from tests.pictures import qr_texts
 from tests.texts import label, like
 
-CODE = re.compile(r"[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}")
-
 TOLD = like("orders.notification.sent_bank")
-
-CAPTION = like("orders.receipt.caption")
 
 TRUE, FALSE = like("orders.verify.true", amount="Rp500,000"), like("orders.verify.false")
 
@@ -25,11 +21,13 @@ async def orders(system: System, user: ChatUser, *, holder: str | None = None) -
         await user.says(holder)
         await user.sees(review_pattern(holder=holder))
     await user.taps(label("checkout.review.confirm"))
-    await user.sees(like("orders.card.waiting"))
+    await user.sees(like("orders.status_message.waiting"))
     return await order_of(system, user)
 
 
-def code_on(receipt: Json) -> str:
-    found = CODE.search(text_of(receipt))
-    assert found, receipt
-    return found[0]
+async def code_on(user: ChatUser, receipt: Json) -> str:
+    """Return the code as it is on the picture, from its QR code."""
+    (link,) = qr_texts(await user.scans(receipt))
+    code = read_code(link[-LENGTH:])
+    assert code, link
+    return code

@@ -15,6 +15,9 @@ from tests.waiting import TIMEOUT_SECONDS, found
 DESTINATION_QUESTION = f"{like('checkout.destination.ask')}|{like('checkout.destination.ask_again')}"
 """The question for a destination, with or without saved recipients."""
 
+ENDED = r"✅ \w{7} · .+ → .+ · [Ss]ent"
+"""What is left of the status message of an order that was sent."""
+
 
 def review_pattern(locale: str = "en", **figures: object) -> str:
     """Return a regular expression for the review of an order with this `amount`, `bank`, `number` and `holder`.
@@ -67,7 +70,7 @@ async def tap_to_invoice(system: System, user: ChatUser, *, number: str = "12345
     """Go to the invoice mostly by buttons. Return the message to pay with, and the service's order."""
     await tap_to_review(user, number=number)
     await user.taps(label("checkout.review.confirm"))
-    pay = await user.sees(like("orders.card.waiting"))
+    pay = await user.sees(like("orders.status_message.waiting"))
     return pay, await order_of(system, user)
 
 
@@ -91,7 +94,7 @@ async def type_to_invoice(system: System, user: ChatUser, **answers: str) -> tup
     """Go to the invoice by typing. Return the message to pay with, and the service's order."""
     await type_to_review(user, **answers)
     await user.taps(label("checkout.review.confirm"))
-    pay = await user.sees(f"{like('orders.card.waiting')}(?s:.*)lnbcrt")
+    pay = await user.sees(f"{like('orders.status_message.waiting')}(?s:.*)lnbcrt")
     return pay, await order_of(system, user)
 
 

@@ -8,7 +8,7 @@ from tests.e2e.orders.steps import tap_to_invoice
 from tests.e2e.system import System
 from tests.texts import like
 
-STUCK = like("orders.notification.stuck")
+STUCK = like("orders.notification.overdue")
 
 SETTINGS = {"STUCK_SECONDS": "2", "SUPPORT_CONTACT": "@kirim_help"}
 

@@ -9,7 +9,7 @@ from tests.e2e.bot_database import wait_for_row, wait_until_undeliverable
 from tests.e2e.chat_user import text_of
 from tests.e2e.faults import calls_of, clear_faults, count_posts, hold_call, invoices_in, wait_until_idle
 from tests.e2e.new_users import Sender, new_sender_at_review, new_user
-from tests.e2e.orders.steps import complete_order, tap_to_invoice
+from tests.e2e.orders.steps import ENDED, complete_order, tap_to_invoice
 from tests.e2e.system import System
 from tests.texts import label, like, says
 
@@ -64,7 +64,7 @@ async def send_all_and_kill(system: System) -> None:
 
 async def check_all_sent(sender: Sender) -> None:
     """Check that repetitions are marked, the timeline shows the end, and there was only one invoice."""
-    await sender.chat.sees(f"✅ {like('orders.step.sent')}", anywhere=True)
+    await sender.chat.sees(ENDED, anywhere=True)
     messages = await sender.chat.messages()
     told = [text_of(message) for message in messages if re.search(SENT, text_of(message))]
     assert told

@@ -87,9 +87,7 @@ async def go_to_invoice(page: Page, pane: Locator, story: Story) -> None:
 async def go_to_deposit(page: Page, pane: Locator, story: Story) -> None:
     """Order with a token, and see the sum and the QR code together. The message is longer than the screen."""
     await send_text(pane, "500rb bca 1234567890")
-    await tap_button(pane, story.label("checkout.review.change"))
-    await tap_button(pane, story.label("checkout.review.edit.channel"))
-    await tap_button(pane, story.label("payments.channel.btcb"))
+    await tap_button(pane, story.label("checkout.review.use_way", way="BTCB"))
     confirm = pane.get_by_test_id("inline-button").filter(has_text=story.label("checkout.review.confirm_deposit"))
     await expect(confirm).to_be_visible()
     await wait_until_on_screen(pane, last_message(pane, story.reads("checkout.review.title")), confirm)

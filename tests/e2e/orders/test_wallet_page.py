@@ -19,7 +19,7 @@ from bot.infra.i18n import LOCALES
 from tests.e2e.bot_database import expire_order
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.payment_pages import TOKEN, Phone, open_phone, page_address, page_settings, scan_qr_code
-from tests.e2e.orders.steps import complete_order, order_of, tap_change, tap_to_invoice, tap_to_review
+from tests.e2e.orders.steps import complete_order, order_of, tap_to_invoice, tap_to_review
 from tests.e2e.programs import run_program, running_program
 from tests.e2e.system import System, running_system
 from tests.pictures import qr_texts
@@ -241,11 +241,9 @@ async def _state(client: httpx.AsyncClient, address: str) -> str:
 async def test_a_deposit_is_paid_from_its_page(paged: System, browser: Browser) -> None:
     emma = await new_user(paged)
     await tap_to_review(emma)
-    await tap_change(emma, "channel")
-    await emma.sees(like("payments.channel.ask"))
-    await emma.taps(label("payments.channel.btcb"))
-    sum_in_token = re.compile("0[.][0-9]+ BTCB")
-    await emma.sees(like("checkout.review.figures", channel=label("payments.channel.btcb"), pay=sum_in_token))
+    await emma.taps(label("checkout.review.use_way", way="BTCB"))
+    sum_in_token = re.compile(f"0[.][0-9]+ {label('payments.channel.btcb')}")
+    await emma.sees(like("checkout.review.figures", pay=sum_in_token))
     await emma.taps(label("checkout.review.confirm_deposit"))
     shown_in_chat = await emma.sees(like("orders.pay.deposit"))
     address = await page_address(emma)

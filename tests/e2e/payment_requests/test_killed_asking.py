@@ -19,13 +19,13 @@ CARD = like("payment_requests.card.caption")
 WAY = [
     Move(like("checkout.request.destination.ask"), says="/request"),
     Move(like("checkout.number.ask_bank"), taps="BCA"),
-    Move(like("checkout.request.holder.ask"), says="7731004455", is_edit=True),
-    Move(like("checkout.request.amount.ask"), says="Sari Dewi", is_edit=True),
-    Move(like("payment_requests.ask.note"), says="150rb", is_edit=True),
-    Move(like("payment_requests.ask.uses"), says=NOTE, is_edit=True),
+    Move(like("checkout.request.holder.ask"), says="7731004455"),
+    Move(like("checkout.request.amount.ask"), says="Sari Dewi"),
+    Move(like("payment_requests.ask.note"), says="150rb"),
+    Move(like("payment_requests.ask.uses"), says=NOTE),
     Move(like("payment_requests.review.seen"), taps=label("payment_requests.uses.once")),
     Move(like("checkout.review.what_to_change"), taps=label("checkout.review.change")),
-    Move(like("payment_requests.ask.end"), taps=label("payment_requests.edit.end")),
+    Move(like("payment_requests.ask.end"), taps=label("checkout.review.edit.end")),
     Move(like("payment_requests.review.seen"), taps="30 "),
     Move(like("payment_requests.review.confirmed"), taps=label("payment_requests.review.confirm")),
 ]
@@ -38,7 +38,7 @@ async def test_kill_9_before_and_after_each_answer_is_sent_loses_no_answer_and_m
     before_it, after_it = await new_sender(kirim), await new_sender(kirim)
     for move in WAY:
         # The first review is a message below what was typed. After a kill it takes the place of the question.
-        is_edit = move is not FIRST_REVIEW and (move.taps or move.is_edit)
+        is_edit = move.taps and move is not FIRST_REVIEW
         answers = calls_of(kirim, "editMessageText" if is_edit else "sendMessage")
         async with AsyncExitStack() as air:
             await air.enter_async_context(hold_call(answers, before_it.chat, "delay"))

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.payment_requests.links import new_token
-from bot.payment_requests.model import PaymentRequest, new_id
+from bot.payment_requests.model import PaymentRequest, new_id, new_token
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.settlement.model import PayoutMethod
 from tests.e2e.bot_database import open_transaction
@@ -45,7 +44,7 @@ async def new_link(system: System) -> Link:
     """Return a link to an account that only this test pays to."""
     asker, payer = await new_user(system), await new_sender(system)
     await asker.says("/start")
-    await asker.sees(like("users.start.text"))
+    await asker.sees(like("home.start.text"))
     listed = next(each for each in await system.service.methods() if each["bankCode"] == "014")
     now = datetime.now(UTC)
     request = a_request(
@@ -64,7 +63,7 @@ async def new_link(system: System) -> Link:
 
 async def is_paid_once(system: System, link: Link) -> None:
     """Check that the payer has one invoice of one order. Pay it, and check that the asker is notified."""
-    await link.payer.chat.sees(like("orders.card.waiting"), anywhere=True)
+    await link.payer.chat.sees(like("orders.status_message.waiting"), anywhere=True)
     (order,) = await link.payer.orders()
     assert await invoices_in(link.payer.chat) == {order["invoiceBolt11"]}
     await system.service.pays(order)
@@ -95,7 +94,7 @@ async def test_kill_9_after_the_confirmation_places_one_order(kirim: System, met
         await link.payer.has_order()
     await kill_and_restart(kirim)
     if method == "editMessageText":
-        seen = f"{like('orders.card.waiting')}|{like('orders.notification.recipient_masked')}"
+        seen = f"{like('orders.status_message.waiting')}|{like('orders.notification.recipient_masked')}"
         await link.payer.chat.sees(seen, anywhere=True)
         if await link.payer.chat.count(like("orders.notification.recipient_masked")):
             await confirm_found_order(link.payer.chat)
@@ -123,7 +122,7 @@ async def test_kill_9_while_the_payment_is_recorded_notifies_the_asker(kirim: Sy
     await link.is_opened()
     await link.payer.chat.sees(REVIEW)
     await link.payer.chat.taps(CONFIRM)
-    await link.payer.chat.sees(like("orders.card.waiting"), anywhere=True)
+    await link.payer.chat.sees(like("orders.status_message.waiting"), anywhere=True)
     (order,) = await link.payer.orders()
     async with hold_call(calls_of(kirim, "sendMessage"), link.asker):
         await kirim.service.pays(order)

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from bot.payment_requests.links import new_token
-from bot.payment_requests.model import PaymentRequest, new_id
+from bot.payment_requests.model import PaymentRequest, new_id, new_token
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.settlement.model import PayoutMethod
 from tests.e2e.bot_database import open_transaction
@@ -83,7 +82,7 @@ async def pays(page: Page, pane: Locator, who: Viewer, request: PaymentRequest) 
     await expect(review).to_contain_text("••••4455")
     await save_screenshot(page, who, "01-review")
     await tap_button(pane, who.label("checkout.review.confirm"))
-    await expect(last_message(pane, who.reads("orders.card.waiting"))).to_be_visible()
+    await expect(last_message(pane, who.reads("orders.status_message.waiting"))).to_be_visible()
     await save_screenshot(page, who, "02-invoice")
     await pay_in_wallet(page, who)
     await expect(last_message(pane, who.reads("orders.notification.paid"))).to_be_visible()

@@ -93,7 +93,7 @@ async def test_a_database_from_before_the_first_release_is_refused_in_one_line(
         *(run_program(tmp_path, command, environment=environment) for command in ("run", "migrate", "check"))
     )
     made_before = "it was made by a version before 0.1.0. The last commit that can read it is 227a5386"
-    assert (started.code, migrated.code, checked.code) == (1, 1, 1)
+    assert (started.code, migrated.code, checked.code) == (2, 2, 1)
     assert started.err.splitlines()[-1] == f"Kirim can't use the database (DATABASE_URL): {made_before}."
     assert migrated.err.splitlines()[-1] == started.err.splitlines()[-1]
     assert f"FAILS database: {made_before}" in checked.out

@@ -16,7 +16,7 @@ from tests.texts import label, like
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-SHOWN = like("orders.card.waiting")
+SHOWN = like("orders.status_message.waiting")
 AGAIN = like("infra.outbox.again")
 
 

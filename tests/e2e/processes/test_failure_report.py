@@ -28,7 +28,7 @@ async def test_it_shows_the_chats_with_their_buttons_the_log_and_the_journals(ki
 async def test_it_begins_where_the_test_does_and_with_the_chat_in_which_it_waited(kirim: System) -> None:
     emma, sari = await new_user(kirim), await new_user(kirim)
     await emma.says("/start")
-    await emma.sees(like("users.start.text"))
+    await emma.sees(like("home.start.text"))
     failure_report.begins(())
     assert failure_report.sections() == [], "nothing has happened since"
     await emma.says("/help")

@@ -2,7 +2,9 @@
 
 import asyncio
 import signal
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.e2e.programs import ProgramResult, run_program, running_program
+from tests.infra.keys import name_of
 from tests.infra.on_disk import find_texts
 from tests.orders.builders import an_order
 
@@ -62,11 +65,16 @@ def says_one_line_about_the_keys(ended: ProgramResult) -> bool:
     return [line for line in text if "ENCRYPTION_KEYS" in line] != [] and "Traceback" not in ended.err
 
 
+def dump(folder: Path) -> list[str]:
+    with closing(sqlite3.connect(folder / "kirim.db")) as database:
+        return list(database.iterdump())
+
+
 async def test_keys_that_do_not_fit_end_every_command_with_code_2_and_one_clear_line(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
     await runs_once(tmp_path, environment)
-    wrong = with_keys(environment, NEW)
+    before, wrong = dump(tmp_path), with_keys(environment, NEW)
     started, checked, rotated = await asyncio.gather(
         *(run_program(tmp_path, command, environment=wrong) for command in ("run", "check", "rotate-keys"))
     )
@@ -74,6 +82,8 @@ async def test_keys_that_do_not_fit_end_every_command_with_code_2_and_one_clear_
     assert says_one_line_about_the_keys(started)
     assert says_one_line_about_the_keys(rotated)
     assert "FAILS keys: ENCRYPTION_KEYS don't match the database" in checked.out
+    assert all(name_of(OLD) in said for said in (started.err, checked.out, rotated.err))
+    assert dump(tmp_path) == before
     assert not any(key in each.out + each.err for key in (OLD, NEW) for each in (started, checked, rotated))
 
 
@@ -88,18 +98,19 @@ async def test_keys_are_changed_beside_a_running_bot_and_the_older_one_is_droppe
         assert early.code == 1
         assert "Restart it" in early.out
         assert "You can remove the older keys" not in early.out
-        assert await old_bot.ends_on(signal.SIGTERM) == 0
-    async with running_program(tmp_path, "run", environment=both) as bot:
-        await bot.says('"bot_started"')
-        waiting = await run_program(tmp_path, "check", environment=both)
-        assert waiting.code == 0
-        assert "250 of 250 encrypted rows (100%) use an older key. Run: kirim rotate-keys" in waiting.out
-        rotated = await run_program(tmp_path, "rotate-keys", environment=both)
-        assert rotated.code == 0
-        assert "orders: 200 of 250" in rotated.out
-        assert "orders: 250 of 250" in rotated.out
-        assert "You can remove the older keys from ENCRYPTION_KEYS" in rotated.out
-        assert await bot.ends_on(signal.SIGTERM) == 0
+        async with running_program(tmp_path, "run", environment=both) as bot:
+            await bot.says('"standby_started"')
+            assert await old_bot.ends_on(signal.SIGTERM) == 0
+            await bot.says('"bot_started"')
+            waiting = await run_program(tmp_path, "check", environment=both)
+            assert waiting.code == 0
+            assert "250 of 250 encrypted rows (100%) use an older key. Run: kirim rotate-keys" in waiting.out
+            rotated = await run_program(tmp_path, "rotate-keys", environment=both)
+            assert rotated.code == 0
+            assert "orders: 200 of 250" in rotated.out
+            assert "orders: 250 of 250" in rotated.out
+            assert "You can remove the older keys from ENCRYPTION_KEYS" in rotated.out
+            assert await bot.ends_on(signal.SIGTERM) == 0
     alone = with_keys(environment, NEW)
     await runs_once(tmp_path, alone)
     checked = await run_program(tmp_path, "check", environment=alone)

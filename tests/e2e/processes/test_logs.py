@@ -14,7 +14,7 @@ from tests.e2e.system import System, running_system
 from tests.texts import label, like
 
 HOLDER = "Wulandari Kusumaningrum"
-SHOWN = like("orders.card.waiting")
+SHOWN = like("orders.status_message.waiting")
 
 
 async def test_a_run_with_every_kind_of_failure_leaves_no_personal_data_and_no_secret_in_the_log(
@@ -99,10 +99,10 @@ STEPS = [
     "message_sent invoice",
     "order_changed LN_INVOICE_PAID",
     "message_sent paid",
-    "message_sent take_down",
+    "message_sent remove_invoice",
     "order_changed COMPLETED",
     "message_sent sent",
-    "message_sent card_edit",
+    "message_sent edit_status",
 ]
 
 
@@ -120,7 +120,6 @@ async def complete_an_order(kirim: System, sender: Sender) -> None:
     await sender.chat.sees(like("orders.notification.paid"), anywhere=True)
     await complete_order(kirim, order)
     await sender.chat.sees(like("orders.notification.sent_bank"), anywhere=True)
-    await sender.chat.sees(like("orders.receipt.caption"), anywhere=True)
 
 
 def find_reference(kirim: System, sender: Sender) -> str:

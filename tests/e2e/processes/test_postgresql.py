@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.faults import confirm_found_order, count_posts, hold_service, invoices_in, kill_and_restart
 from tests.e2e.new_users import new_sender_at_review
-from tests.e2e.orders.steps import complete_order
+from tests.e2e.orders.steps import ENDED, complete_order
 from tests.e2e.programs import running_program
 from tests.e2e.system import System, running_system
 from tests.harness.databases import new_database
@@ -45,7 +45,7 @@ async def test_rupiah_are_sent_on_postgresql_through_a_kill_and_a_change_of_proc
     order = await sender.has_order()
     await kill_and_restart(kirim)
     await confirm_found_order(sender.chat)
-    await sender.chat.sees(like("orders.card.waiting"), anywhere=True)
+    await sender.chat.sees(like("orders.status_message.waiting"), anywhere=True)
     assert await invoices_in(sender.chat) == {order["invoiceBolt11"]}
     async with running_program(tmp_path, "run", environment=kirim.environment) as second:
         await second.says('"bot_started"')
@@ -55,7 +55,7 @@ async def test_rupiah_are_sent_on_postgresql_through_a_kill_and_a_change_of_proc
         paid = await sender.chat.sees(like("orders.notification.paid"), anywhere=True)
         await complete_order(kirim, order)
         await sender.chat.sees(like("orders.notification.sent_bank"), anywhere=True)
-        final = await sender.chat.sees(f"✅ {like('orders.step.sent')}", anywhere=True)
+        final = await sender.chat.sees(ENDED, anywhere=True)
         assert final["message_id"] == paid["message_id"]
         assert await second.ends_on(signal.SIGTERM) == 0
     assert len(await sender.orders()) == 1
@@ -79,7 +79,7 @@ async def test_a_confirmation_whose_connection_is_lost_places_the_order_at_the_n
     finally:
         await holder.close()
         await killer.close()
-    await sender.chat.sees(like("orders.card.waiting"), anywhere=True)
+    await sender.chat.sees(like("orders.status_message.waiting"), anywhere=True)
     assert len(await sender.orders()) == 1
     assert await count_posts(kirim) == 1
     assert await sender.chat.count(like("checkout.review.title")) == 0

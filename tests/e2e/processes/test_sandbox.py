@@ -76,7 +76,7 @@ async def test_without_its_bot_the_sandbox_says_how_to_start_one(tmp_path: Path)
             async with httpx.AsyncClient(base_url=settings["TELEGRAM_API_URL"], timeout=TIMEOUT_SECONDS) as http:
                 emma = ChatUser(http, 1001)
                 await emma.says("/start")
-                await emma.sees(like("users.start.text"))
+                await emma.sees(like("home.start.text"))
                 assert (await http.get("/sandbox/limits")).json()["total_applies_to"] == "bulk"
                 assert (await http.get(f"{settings['PUBLIC_URL']}/healthz")).status_code == 200
         await ends_clean(program, signal.SIGINT)

@@ -95,7 +95,7 @@ async def test_a_confirmation_that_arrives_after_later_messages_places_one_order
     await kirim.emma.sees(like("rates.btc", rate="Rp"))
     assert await kirim.service.orders() == []
     await heal_deliveries(kirim)
-    await kirim.emma.sees(like("orders.card.waiting"), anywhere=True)
+    await kirim.emma.sees(like("orders.status_message.waiting"), anywhere=True)
     assert all(answer["answered"] for answer in await asyncio.gather(*presses))
     await pay_and_complete(kirim, await order_of(kirim, kirim.emma))
     assert len(await kirim.service.orders()) == 1

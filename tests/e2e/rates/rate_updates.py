@@ -54,7 +54,7 @@ def updates_of(shared_system: System, user: ChatUser) -> tuple[int, int]:
 
 async def opens(user: ChatUser, locale: str = "en") -> Json:
     await user.says("/settings")
-    await user.sees(like("users.settings.text", locale))
+    await user.sees(like("home.settings.text", locale))
     await user.taps(label("rates.settings.rate_news", locale))
     return await user.sees(f"{like('rates.subscription.off', locale)}|{like('rates.subscription.text', locale)}")
 

@@ -24,7 +24,7 @@ async def message_to_press(user: ChatUser, language: str = "en") -> Json:
     """Return a message of the bot, to press forged buttons under it."""
     await user.speaks(language)
     await user.says("/start")
-    return await user.sees(f"{like('users.start.text', language)}|{like('users.start.staff', language)}")
+    return await user.sees(f"{like('home.start.text', language)}|{like('home.start.staff', language)}")
 
 
 async def end_minute(system: System) -> None:

@@ -25,7 +25,7 @@ async def add_saved_reply(rina: ChatUser, name: str, *, en: str, id_: str) -> Js
 
 async def preview_reply(case: OpenTicket, name: str) -> Json:
     """Choose a saved reply under the card, and return its preview."""
-    await case.presses(label("support.staff_ticket.answers"))
+    await case.presses(label("support.staff_ticket.saved_replies"))
     choosing = await case.rina.sees(like("support.saved_reply.choose", ticket=case.reference))
     await case.rina.taps(name, message=choosing)
     return await case.rina.sees(like("support.saved_reply.preview"))

@@ -1,32 +1,30 @@
-"""Attempts to handle an update. After a failure it is tried again, and after too many it is dropped."""
+"""Attempts to handle an update or a job. After a failure it is tried again, and after too many it is dropped."""
 
 import asyncio
-import json
-import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
+from functools import partial
 from typing import Final
 
 import structlog
 from prometheus_client import Counter, Histogram
-from telegram import Bot, Update
 
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
+from bot.core.reasons import find_location
 from bot.infra.db.database import Database
-from bot.infra.db.errors import RowUnreadable
+from bot.infra.db.errors import LASTING, StoreDown
 from bot.infra.db.fence import LeaseLost
-from bot.infra.db.retry import retry_forever
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases.chat_leases import ChatLease, Leases
-from bot.infra.log_context import bind_fields, shared_task_context
+from bot.infra.logging import bind_fields, shared_task_context
 from bot.infra.metrics import start_at_zero
-from bot.infra.telegram.inbound.model import ChatState, InboxItem
-from bot.infra.telegram.inbound.repository import InboxRepository
+from bot.infra.telegram.inbound.model import ChatState
+from bot.infra.telegram.inbound.repository import InboxItem, InboxRepository, JobHandler
+from bot.infra.workers import retry_forever
 
 log = structlog.get_logger(__name__)
 
@@ -43,14 +41,18 @@ ANSWER_SECONDS: Final = Histogram(
 )
 
 MAX_ATTEMPTS = 5
-BETWEEN_ATTEMPTS = Backoff(first=0.5)
+MAX_OUTAGES = 20
+"""Failures of the database that aren't counted as attempts of an update: about a quarter of an hour.
+
+After that the update may be their cause. A job isn't exempt, because it is added again.
+"""
+
+BETWEEN_ATTEMPTS = Backoff(first=0.5, longest=60.0)
 TIME_LIMIT_SECONDS = 120.0
-"""The time limit of an update. It is longer than any single wait for a server, so only hanging updates reach it."""
+"""The time limit of an attempt. It is longer than any single wait for a server, so only hanging ones reach it."""
 
 TURN_SECONDS = 5.0
-"""How long an update that may crash the process waits for another one that may."""
-
-Process = Callable[[Update], Awaitable[None]]
+"""How long work that may crash the process waits for other work that may."""
 
 RECEIVED_AT: ContextVar[datetime | None] = ContextVar("received")
 """When the current update was received. None if it is tried again after a crash or a failed attempt."""
@@ -58,7 +60,7 @@ RECEIVED_AT: ContextVar[datetime | None] = ContextVar("received")
 
 @dataclass(slots=True)
 class Attempt:
-    """An update that is being handled.
+    """An update or a job that is being handled.
 
     `is_suspect`: it may have crashed the process before, so each attempt is counted before it begins.
     """
@@ -67,51 +69,56 @@ class Attempt:
     lease: ChatLease
     is_suspect: bool
     attempts: int
+    outages: int = 0
+    """How often the database has failed meanwhile."""
+
     chat: ChatState | None = None
     """The state of the user's chat, if this update changed it."""
 
     on_finish: Callable[[Transaction], Awaitable[None]] | None = None
     """Saves what this update has changed of its user and chat, in the transaction that finishes it."""
 
-    may_be_left: bool = False
-    """Whether another process gets the update if this one can't read a row that it needs."""
+    saved: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when that transaction is committed."""
 
 
 CURRENT_ATTEMPT: ContextVar[Attempt | None] = ContextVar("attempt", default=None)
-"""The update that is being handled."""
+"""The update or the job that is being handled."""
 
 
 class Attempts:
-    """Makes attempts, and counts them in the database, so that a crash can't erase the count."""
+    """Makes attempts, and counts them in the database, so that a crash can't erase the count.
 
-    def __init__(
-        self,
-        database: Database,
-        process: Process,
-        clock: Clock,
-        bot: Bot | None,
-        *,
-        leases: Leases,
-    ) -> None:
+    `handlers`: the kind of work -> the function that does it. Any exception counts as a failed attempt.
+    """
+
+    def __init__(self, database: Database, handlers: Mapping[str, JobHandler], clock: Clock, *, leases: Leases) -> None:
         self._database = database
         self._leases = leases
-        self._process = process
+        self._handlers = handlers
         self._clock = clock
-        self._bot = bot
         self._finished: dict[int, Attempt] = {}
-        self._saving: dict[int, Attempt] = {}
-        self._saved = asyncio.Event()
         self._finishing: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
 
     @staticmethod
     def create(item: InboxItem, lease: ChatLease) -> Attempt:
-        """Return an attempt. An update in a chat that was taken over may have crashed the process that had it."""
+        """Return an attempt. What waited in a chat that was taken over may have crashed the process that had it."""
         return Attempt(item, lease, item.attempts > 0 or lease.was_left(item.received_at), item.attempts)
 
     async def run(self, attempt: Attempt) -> float | None:
-        """Try once. Return None if the update is finished, else the seconds until the next try."""
-        with bind_fields(update=attempt.item.update_id):
+        """Try once. Return None if it is finished, else the seconds until the next try.
+
+        Work of a kind that this version doesn't know stays as it is.
+
+        Raises:
+            LeaseLost: another process goes on with it.
+        """
+        item = attempt.item
+        if item.kind not in self._handlers:
+            self._database.record_unknown("inbox", item.id)
+            return None
+        with bind_fields(**{"update": item.id} if item.is_update else {"job": item.kind}):
             return await self._run(attempt)
 
     async def _run(self, attempt: Attempt) -> float | None:
@@ -119,35 +126,42 @@ class Attempts:
             async with self._one_at_a_time(attempt):
                 if attempt.is_suspect:
                     await self._count(attempt)
-                error = await catch_exception(self._process_with_timeout(attempt))
+                error = await catch_exception(self._handle(attempt))
+            if isinstance(error, LeaseLost):
+                raise error
             if error is None:
-                UPDATES_HANDLED.labels("done").inc()
-                waited = self._clock.now() - attempt.item.received_at
-                ANSWER_SECONDS.observe(max(waited.total_seconds(), 0.0))  # two clocks
+                _measure(attempt, "done")
+                if attempt.item.is_update:
+                    waited = self._clock.now() - attempt.item.received_at
+                    ANSWER_SECONDS.observe(max(waited.total_seconds(), 0.0))  # two clocks
                 await self._finish(attempt)
                 return None
-            if isinstance(error, LeaseLost) or (isinstance(error, RowUnreadable) and error.is_for_others):
-                raise error  # another process handles the update
-            UPDATES_HANDLED.labels("failed").inc()
+            _measure(attempt, "failed")
+            if attempt.item.is_update and _is_outage(error) and attempt.outages < MAX_OUTAGES:
+                attempt.outages += 1
+                if attempt.is_suspect:
+                    await self._count(attempt, -1)
+                return BETWEEN_ATTEMPTS.after(attempt.outages)
             await self._record_failure(attempt, error)
         if attempt.attempts < MAX_ATTEMPTS:
             return BETWEEN_ATTEMPTS.after(attempt.attempts)
-        UPDATES_HANDLED.labels("dropped").inc()
-        log.error("update_dropped", attempts=attempt.attempts)
+        _measure(attempt, "dropped")
+        log.error("chat_work_dropped", attempts=attempt.attempts)
         await self._finish(attempt)
         return None
 
     @asynccontextmanager
     async def _one_at_a_time(self, attempt: Attempt) -> AsyncIterator[None]:
-        """Handle updates whose attempts a process didn't survive one after another, as long as that doesn't take long.
+        """Do work whose attempts a process didn't survive one after another, as long as that doesn't take long.
 
-        One of them may crash this process, too. Those that wait aren't counted, so they aren't dropped with it.
+        It may crash this process, too. What waits isn't counted, so it isn't dropped with it.
         """
-        is_alone = attempt.item.attempts > 0 and await self._acquire_turn()
+        may_crash = attempt.item.attempts > 0 and attempt.lease.was_left(attempt.item.received_at)
+        has_turn = may_crash and await self._acquire_turn()
         try:
             yield
         finally:
-            if is_alone:
+            if has_turn:
                 self._turn.release()
 
     async def _acquire_turn(self) -> bool:
@@ -158,24 +172,24 @@ class Attempts:
             return False  # the other one waits for a server, and crashes nothing
         return True
 
-    def list_finished(self) -> frozenset[int]:
-        """Return the updates that are finished here but not yet in the inbox."""
-        return frozenset((*self._finished, *self._saving))
+    def list_finished(self) -> Collection[int]:
+        """Return the ids of what is finished here but not yet in the inbox."""
+        return self._finished.keys()
 
     async def wait_until_finished(self) -> None:
-        """Wait until all finished updates are marked as finished in the inbox."""
+        """Wait until all that is finished here is finished in the inbox."""
         while self._finishing is not None:
             await self._finishing
 
-    async def _process_with_timeout(self, attempt: Attempt) -> None:
+    async def _handle(self, attempt: Attempt) -> None:
         item = attempt.item
         received_token, attempt_token = (
-            RECEIVED_AT.set(None if attempt.is_suspect else item.received_at),
+            RECEIVED_AT.set(None if attempt.is_suspect or attempt.outages else item.received_at),
             CURRENT_ATTEMPT.set(attempt),
         )
         try:
             async with asyncio.timeout(TIME_LIMIT_SECONDS):
-                await self._process(Update.de_json(json.loads(item.body), self._bot))
+                await self._handlers[item.kind](item)
         finally:
             CURRENT_ATTEMPT.reset(attempt_token)
             RECEIVED_AT.reset(received_token)
@@ -185,59 +199,68 @@ class Attempts:
             attempt.is_suspect = True
             await self._count(attempt)
         log.error(  # without the exception's text, which can quote a user
-            "update_attempt_failed",
+            "chat_work_failed",
             attempts=attempt.attempts,
             error=type(error).__name__,
-            where=_locate(error),
+            where=find_location(error),
         )
 
-    async def _count(self, attempt: Attempt) -> None:
+    async def _count(self, attempt: Attempt, by: int = 1) -> None:
         async def count() -> None:
             async with self._database.transaction() as tx:
-                await InboxRepository(tx).count_attempt([attempt.item.update_id])
+                await InboxRepository(tx).count_attempt(attempt.item.id, by)
 
         await retry_forever("count_attempt", count)
-        attempt.attempts += 1
+        attempt.attempts += by
 
     async def _finish(self, attempt: Attempt) -> None:
-        """Finish the update soon, together with others in one commit. After a crash it is handled again safely.
+        """Finish soon, together with others in one commit. After a crash it is handled again safely.
 
-        If the update changed its user or chat, wait for the commit: the chat's next update reads them.
+        If an update changed its user or chat, wait for the commit: the chat's next update reads them.
         """
-        self._finished[attempt.item.update_id] = attempt
+        self._finished[attempt.item.id] = attempt
         if self._finishing is None:
             self._finishing = asyncio.create_task(
                 self._finish_all(), name="inbox-finish", context=shared_task_context()
             )
         if attempt.on_finish is not None:
-            await self._saved.wait()
+            await attempt.saved.wait()
 
     async def _finish_all(self) -> None:
+        """Finish all, one batch after the other. If this task is ended early, the next one finishes its batch, too."""
         try:
             while self._finished:
-                self._saving, self._finished = self._finished, {}
-                saved, self._saved = self._saved, asyncio.Event()
+                batch = tuple(self._finished.values())
                 try:
-                    await retry_forever("finish_updates", self._finish_some)
-                    self._saving = {}
+                    await retry_forever("finish_updates", partial(self._finish_some, batch))
                 finally:
-                    saved.set()
+                    for attempt in batch:
+                        attempt.saved.set()
+                for attempt in batch:
+                    del self._finished[attempt.item.id]
         finally:
-            # If this task was ended early, the next one finishes these updates, too.
-            self._finished |= self._saving
-            self._saving = {}
             self._finishing = None
 
-    async def _finish_some(self) -> None:
+    async def _finish_some(self, batch: Collection[Attempt]) -> None:
         async with self._database.transaction() as tx:
-            leases = {id(attempt.lease): attempt.lease for attempt in self._saving.values()}
-            # Updates of chats that this process has lost are handled again by another one.
+            leases = {id(attempt.lease): attempt.lease for attempt in batch}
+            # What was done in chats that this process has lost is done again by another one.
             held = {id(lease) for lease in await self._leases.lock(tx, leases.values())}
-            attempts = [attempt for attempt in self._saving.values() if id(attempt.lease) in held]
-            await InboxRepository(tx).finish([attempt.item.update_id for attempt in attempts], self._clock.now())
+            attempts = [attempt for attempt in batch if id(attempt.lease) in held]
+            await InboxRepository(tx).finish([attempt.item.id for attempt in attempts], self._clock.now())
             for attempt in attempts:
                 if attempt.on_finish is not None:
                     await attempt.on_finish(tx)
+
+
+def _is_outage(error: BaseException) -> bool:
+    """Return whether the database failed, and the same can succeed when it is tried again."""
+    return isinstance(error, StoreDown) and not isinstance(error, LASTING)
+
+
+def _measure(attempt: Attempt, result: str) -> None:
+    if attempt.item.is_update:
+        UPDATES_HANDLED.labels(result).inc()
 
 
 async def catch_exception(work: Awaitable[None]) -> BaseException | None:
@@ -252,8 +275,3 @@ async def catch_exception(work: Awaitable[None]) -> BaseException | None:
     except Exception as error:  # noqa: BLE001  after any error the chat must continue
         return error
     return None
-
-
-def _locate(error: BaseException) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""

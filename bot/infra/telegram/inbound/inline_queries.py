@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import structlog
 
-from bot.infra.log_context import shared_task_context
+from bot.infra.logging import shared_task_context
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.infra.telegram.ui.inline import InlineAnswer, InlineQuery
+from bot.infra.telegram.ui.screen import InlineAnswer, InlineQuery
 
 log = structlog.get_logger(__name__)
 
@@ -27,7 +27,7 @@ WITHIN_SECONDS: Final = 8.0
 
 
 class InlineQueries:
-    """Answer inline queries with the function of the feature that declares one (`Feature.answer_inline_query`)."""
+    """Answer inline queries with `answer`."""
 
     def __init__(self, answer: AnswerQuery, messenger: Messenger) -> None:
         self._find_answer = answer

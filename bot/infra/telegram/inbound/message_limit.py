@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import ceil
 
-from telegram import Chat, Message, Update
+from telegram import Chat, Update
 
 from bot.core.clock import Clock
 from bot.infra.i18n import Translator
@@ -32,16 +32,11 @@ class _ChatCount:
     """The messages and presses of one chat within the last minute."""
 
     answered: deque[datetime] = field(default_factory=deque)
-    warned_at: datetime | None = None
-    next_free_at: datetime | None = None
+    warn_at: datetime | None = None
+    """When the next warning is due: when the time of the last one is over, but not each second. None if none was."""
+
     t: Translator | None = None
     """The translator for warnings. It is looked up once, and again after the next accepted update."""
-
-    def needs_warning(self, moment: datetime) -> bool:
-        """Return whether a warning is due: there was none yet, or the time of the last one is over."""
-        if self.warned_at is None or self.next_free_at is None:
-            return True
-        return moment >= max(self.next_free_at, self.warned_at + WARN_AGAIN_AFTER)
 
 
 class MessageLimit:
@@ -116,29 +111,24 @@ class MessageLimit:
 
     def _find_time(self, update: Update) -> datetime | None:
         """Return when the update was received, or None if it isn't counted."""
-        message, query = update.message or update.edited_message, update.callback_query
-        if message is None and query is None:
-            return None
+        message = update.message or update.edited_message
         received = RECEIVED_AT.get(self._clock.now())
-        if received is None or (message is not None and self._is_old(message, received)):
+        if received is None or (message is None and update.callback_query is None):
+            return None
+        # The date of a message is from Telegram's clock.
+        is_early = received - self._since < OLD_UPDATES_COME_WITHIN
+        if message is not None and is_early and message.date < self._since + self._offset - timedelta(seconds=1):
             return None
         return received
 
-    def _is_old(self, message: Message, received: datetime) -> bool:
-        """Return whether the message was sent before this process began. Its date is from Telegram's clock."""
-        began = self._since + self._offset
-        is_early = received - self._since < OLD_UPDATES_COME_WITHIN
-        return is_early and message.date < began - timedelta(seconds=1)
-
     async def _warn(self, update: Update, chat: Chat, moment: datetime) -> None:
         count, next_free_at = self._counts[chat.id], self.get_next_free_time(chat.id)
-        needs_warning = count.needs_warning(moment)
         user = update.effective_user
         count.t = count.t or await self._translator_for(user.id if user is not None else chat.id)
         # Counted from now, because the update may have waited in the queue of its chat.
         text = count.t.plural("infra.limits.messages", max(ceil((next_free_at - self._clock.now()).total_seconds()), 1))
         if update.callback_query is not None:
             await self._messenger.answer_press(update.callback_query.id, str(text), alert=True)
-        elif needs_warning and chat.type == Chat.PRIVATE:
-            count.warned_at, count.next_free_at = moment, next_free_at
+        elif chat.type == Chat.PRIVATE and (count.warn_at is None or moment >= count.warn_at):
+            count.warn_at = max(next_free_at, moment + WARN_AGAIN_AFTER)
             await self._messenger.send_text(chat.id, text, (), priority="talk")

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from functools import partial
+from hashlib import blake2s
 from typing import Any, Final, NoReturn, Protocol
 from urllib.parse import urlencode
 
@@ -23,16 +24,15 @@ from telegram.request import BaseRequest
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
-from bot.infra.db.retry import retry_forever
 from bot.infra.metrics import start_at_zero
-from bot.infra.telegram.errors import SlowDown, TokenRefused, Unanswered
 from bot.infra.telegram.inbound.inline_queries import INLINE_QUERY, InlineQueries
-from bot.infra.telegram.inbound.model import InboxItem
-from bot.infra.telegram.inbound.repository import InboxRepository
+from bot.infra.telegram.inbound.repository import InboxItem, InboxRepository
+from bot.infra.telegram.outcomes import SlowDown, TokenRefused, Unanswered
+from bot.infra.workers import retry_forever
 
 log = structlog.get_logger(__name__)
 
-SAVED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
+SAVED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member", "chosen_inline_result")
 """The kinds of updates that are saved in the inbox."""
 
 UPDATES_RECEIVED: Final = Counter(
@@ -71,16 +71,12 @@ class UpdateSource(Protocol):
 class UpdateQueues(Protocol):
     """The queues of chats, which get updates after the inbox has saved them."""
 
-    def submit_updates(self, items: Sequence[InboxItem]) -> None:
-        """Queue new updates."""
-        ...
-
     def expecting(self, update_ids: Collection[int]) -> AbstractContextManager[None]:
         """Leave out these updates when the inbox is read within the block, because they are submitted at its end."""
         ...
 
-    def reread_inbox(self, chat_ids: Collection[int]) -> None:
-        """Read the inbox again for these chats, because it can have updates that were never submitted."""
+    def submit_updates(self, items: Sequence[InboxItem], new_ids: Collection[int]) -> None:
+        """Queue new updates. Read the inbox again for the others: they may not have reached their queue."""
         ...
 
 
@@ -149,28 +145,22 @@ class UpdateIntake:
         chats = {update["update_id"]: chat_id for update in batch if (chat_id := find_chat_id(update)) is not None}
         if not chats:
             return
+        saved = {update["update_id"]: update for update in batch if update["update_id"] in chats}
         with self._queues.expecting(chats):
             async with self._database.transaction() as tx:
                 inbox = InboxRepository(tx)
                 received = self._never_back(await inbox.read_time(self.clock))
                 items = [
                     InboxItem(
-                        update_id=update["update_id"],
-                        chat_id=chats[update["update_id"]],
-                        body=_to_json(update),
-                        received_at=received,
-                        source=self._source,
+                        id=key, chat_id=chats[key], body=_to_json(update), received_at=received, source=self._source
                     )
-                    for update in batch
-                    if update["update_id"] in chats
+                    for key, update in saved.items()
                 ]
                 new_ids = await inbox.add(items)
-            self._queues.submit_updates([item for item in items if item.update_id in new_ids])
-        # The others arrived twice, or their commit succeeded but seemed to fail, so they never reached the queues.
-        self._queues.reread_inbox({item.chat_id for item in items if item.update_id not in new_ids})
-        for update in batch:
-            if update["update_id"] in new_ids and (kind := find_kind(update)) is not None:
-                UPDATES_RECEIVED.labels(kind).inc()
+            # The others arrived twice, or their commit succeeded but seemed to fail.
+            self._queues.submit_updates(items, new_ids)
+        for key in new_ids:
+            UPDATES_RECEIVED.labels(find_kind(saved[key])).inc()
 
     def _never_back(self, now: datetime) -> datetime:
         """Return the time, but not an earlier one than before if the clock was set back a little.
@@ -240,7 +230,7 @@ def find_chat_id(update: UpdateBody) -> int | None:
     """Return the chat in whose queue the update belongs, or None for updates that aren't saved.
 
     These are all other kinds, and service messages in private chats, which need no answer. A press on a message that
-    the bot can't see (inline mode) belongs to the chat of the user who pressed.
+    the bot can't see (inline mode) belongs to the chat of the user who pressed, and so does a result that was shared.
     """
     kind = find_kind(update)
     if kind is None:
@@ -260,3 +250,12 @@ def _is_update(found: object) -> bool:
 
 def _to_json(update: UpdateBody) -> str:
     return json.dumps(update, ensure_ascii=False, separators=(",", ":"))
+
+
+def name_source(base_url: str) -> str:
+    """Return a short name of a bot at a server, by the address of its calls. It contains neither of them.
+
+    The bot is the number before the colon of its token. A new token of the same bot goes on with the same ids.
+    """
+    server, _, token = base_url.rpartition("/bot")
+    return blake2s(f"{server} {token.partition(':')[0]}".encode(), digest_size=8).hexdigest()

@@ -28,7 +28,6 @@ from telegram.ext import ExtBot
 
 from bot.infra.telegram.outbound.limiter import Priority
 from bot.infra.telegram.outbound.names import Names
-from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, truncate_html
 from bot.infra.telegram.outcomes import (
     Delivered,
     Gone,
@@ -41,8 +40,15 @@ from bot.infra.telegram.outcomes import (
     run_call,
     to_outcome,
 )
-from bot.infra.telegram.ui.inline import MAX_RESULTS, InlineAnswer, InlineResult
-from bot.infra.telegram.ui.screen import Button, Keyboard
+from bot.infra.telegram.ui.screen import (
+    CAPTION_UNITS,
+    MAX_RESULTS,
+    Button,
+    InlineAnswer,
+    InlineResult,
+    Keyboard,
+    truncate_html,
+)
 
 if TYPE_CHECKING:
     from telegram import ForumTopic
@@ -226,6 +232,21 @@ class Messenger:
                 reply_markup=render_keyboard(keyboard),
                 link_preview_options=_NO_PREVIEW,
                 rate_limit_args=priority,
+            )
+        )
+
+    async def edit_inline(self, inline_id: str, html: str, keyboard: Keyboard = ()) -> Outcome:
+        """Replace the text and buttons of a message that a user has sent from an inline answer, by Telegram's id of it.
+
+        The bot doesn't know its chat, so no limit of a chat applies here.
+        """
+        return await run_call(
+            self._bot.edit_message_text(
+                truncate_html(html),
+                inline_message_id=inline_id,
+                parse_mode=ParseMode.HTML,
+                reply_markup=render_keyboard(keyboard),
+                link_preview_options=_NO_PREVIEW,
             )
         )
 

@@ -124,6 +124,8 @@ async function copy(button) {
   try {
     await navigator.clipboard.writeText(source.textContent);
   } catch {
+    const folded = source.closest("details");
+    if (folded) folded.open = true; // what is folded away can't be selected
     getSelection().selectAllChildren(source);
     if (!document.execCommand("copy")) return;
   }

@@ -1,1 +1,0 @@
-"""Messages about a draft, and what the screens of the steps share."""

@@ -1,1 +1,0 @@
-"""Jobs: work that is due in a chat, besides its updates and notifications."""

@@ -1,1 +1,0 @@
-"""The tools for AI agents."""

@@ -1,1 +1,0 @@
-"""Screens of the status, the statistics and the export."""

@@ -1,1 +1,0 @@
-"""Screens of alarms and of the audit log."""

@@ -1,1 +1,0 @@
-"""Cases: all that support sees of an order and its user."""

@@ -1,1 +1,0 @@
-"""Look up orders, users and tickets."""

@@ -1,1 +1,0 @@
-"""Show a full recipient to a support agent for one minute."""

@@ -1,0 +1,1 @@
+"""The screens of tickets, for support and for users."""

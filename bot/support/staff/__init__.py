@@ -1,1 +1,0 @@
-"""How support agents work on tickets in the staff's chat."""

@@ -1,1 +1,0 @@
-"""The screens of tickets for support agents."""

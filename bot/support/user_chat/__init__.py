@@ -1,1 +1,0 @@
-"""Tickets and `/help` in users' chats."""

@@ -1,1 +1,0 @@
-"""The screens of tickets and of `/help` for users."""

@@ -1,1 +1,0 @@
-"""What users see of their settings, phrase and privacy."""
