@@ -18,6 +18,7 @@ from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
 from tests.checkout.builders import a_draft
 from tests.e2e.launcher import launcher
+from tests.harness.databases import on_postgresql
 from tests.infra.builders import an_update
 from tests.infra.keys import KEY, OLDER_KEY
 from tests.infra.on_disk import find_texts
@@ -174,6 +175,32 @@ async def test_orders_are_saved_all_the_while_and_none_is_lost(old: Database, bo
         found = await OrderRepository(tx).of_user(1001, limit=1000)
     assert sum(order.version for order in found) == saved
     assert sorted(order.number for order in found) == [f"86201{n:05}" for n in range(ORDERS)]
+
+
+@on_postgresql
+async def test_a_bot_that_locks_rows_in_another_order_and_a_rotation_both_go_on(
+    old: Database, both: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del old
+    await both.register_first_key()
+    seal, is_at_last_row = keys._seal_again, asyncio.Event()
+
+    async def sealed(connection: object, table: object, vault: Vault, row: dict[str, object]) -> bool:
+        if row.get("reference") == "R0002":
+            is_at_last_row.set()
+        return await seal(connection, table, vault, row)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(keys, "_seal_again", sealed)
+    async with both.transaction() as tx:
+        for reference in ("R0002", "R0001"):
+            order = await OrderRepository(tx).get(reference)
+            assert order is not None
+            assert await OrderRepository(tx).save(order) is not None
+            if reference == "R0002":
+                rotation = asyncio.create_task(rotate_all(both))
+                await is_at_last_row.wait()
+    await rotation
+    assert await both.finish_rotation() == 0
 
 
 async def test_a_text_that_changed_between_reading_and_writing_is_left_alone(

@@ -26,9 +26,9 @@ async def test_a_frozen_replica_does_not_turn_a_conversation_back_when_it_wakes(
     journey, other = await new_journey(cluster.system), await new_journey(cluster.system)
     await journey.chat.says("/send")
     await journey.chat.sees(QUESTIONS[0])
-    # The replica freezes after it has asked in place of the first question, and before it has saved that it asked.
+    # The replica freezes after it has asked below what was typed, and before it has saved that it asked.
     where = {"chat_id": journey.chat.id, "times": 1, "seconds": ANSWERED_AFTER}
-    await cluster.system.telegram_fails("delay_after", "editMessageText", **where)
+    await cluster.system.telegram_fails("delay_after", "sendMessage", **where)
     await journey.chat.says("bca")
     await journey.chat.sees(QUESTIONS[1])
     leader = await cluster.leader()

@@ -1,8 +1,9 @@
 """The encryption keys of a database: which ones it needs, and key rotation.
 
-A rotation seals rows of older keys with the first key, in small transactions, while the bot runs. It replaces a text
-only if the column still holds the text that was read. What the bot writes at the same time is sealed with the first
-key already, and what it deletes stays deleted. After an interruption the next rotation continues with the rest.
+A rotation seals rows of older keys with the first key, each in a transaction of its own, while the bot runs. It
+replaces a text only if the column still holds the text that was read. What the bot writes at the same time is sealed
+with the first key already, and what it deletes stays deleted. After an interruption the next rotation continues with
+the rest.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -116,7 +117,7 @@ def _key_name(column: ColumnElement[str]) -> ColumnElement[str]:
 
 
 AT_ONCE = 200
-"""Rows in one transaction. It takes about ten milliseconds, and the bot has to wait that long."""
+"""Rows that are read at once."""
 
 Transaction = Callable[[], AbstractAsyncContextManager[Connection]]
 
@@ -131,14 +132,19 @@ class Progress:
 
 
 async def rotate(transaction: Transaction, vault: Vault) -> AsyncIterator[Progress]:
-    """Seal the rows of older keys in every table with the first key. Yield the progress after each transaction."""
+    """Seal the rows of older keys in every table with the first key. Yield the progress after each `AT_ONCE` rows.
+
+    A transaction that locks one row never waits for another, so it and the bot's can't end in a deadlock.
+    """
     for table in list_sealed_tables():
         last, sealed, failed = None, 0, 0
         while True:
             async with transaction() as connection:
                 rows = await _read_waiting(connection, table, vault, last)
-                done = [await _seal_again(connection, table, vault, row) for row in rows]
-            sealed, failed = sealed + sum(done), failed + len(done) - sum(done)
+            for row in rows:
+                async with transaction() as connection:
+                    is_sealed = await _seal_again(connection, table, vault, row)
+                sealed, failed = sealed + is_sealed, failed + (not is_sealed)
             if rows:
                 last = rows[-1][get_sealed_columns(table).key]
                 yield Progress(table.name, sealed, failed)
