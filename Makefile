@@ -18,7 +18,7 @@ run: $(RUNS)
 
 # All tests. They find or start PostgreSQL and Chromium automatically, and say in one line what they have to leave out.
 test: compiled
-	@$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(PYTEST) -n $(WORKERS) --dist worksteal $(ARGS)
 
 # The tests that aren't slow and need no process, browser or PostgreSQL.
 quick: compiled
@@ -56,9 +56,16 @@ image: $(STAMP)
 soak: $(STAMP)
 	"$(BIN)/python" -m tests.replicas $(ARGS)
 
-# Asks the package index whether the lock files can be installed on each supported Python.
-wheels: $(STAMP)
-	"$(BIN)/python" -m tests.harness.wheels $(ARGS)
+# Asks the package index whether the lock file can be installed on each supported Python without a compiler. Needs uv.
+wheels:
+	@missing=0; \
+	for python in 3.11 3.12 3.13 3.14 3.15; do \
+	  for platform in x86_64-manylinux_2_28 aarch64-manylinux_2_28 aarch64-apple-darwin; do \
+	    echo "Python $$python on $$platform"; \
+	    uv pip install --quiet --dry-run --target "$(VENV)/none" --python-version $$python --python-platform $$platform \
+	      --only-binary :all: --require-hashes -r requirements-dev.lock || missing=1; \
+	  done; \
+	done; exit $$missing
 
 # What running needs is less than what checks and tests need.
 $(RUNS): requirements.lock

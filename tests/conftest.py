@@ -1,4 +1,4 @@
-"""The fixtures of all tests: a browser, a database server, and the number of examples of property tests."""
+"""The plugins and fixtures of all tests, and the number of examples of property tests."""
 
 from __future__ import annotations
 
@@ -8,26 +8,19 @@ import ssl
 from typing import TYPE_CHECKING
 
 import pytest
-import pytest_asyncio
 import uvicorn.server
 from hypothesis import settings
 
 import bot.tables  # noqa: F401  encryption goes through the tables of all features
 from tests.examples import CHOSEN, be_quick, examples
-from tests.harness.chromium import chromium
-from tests.harness.machine import BROWSER, POSTGRESQL, get_program
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from playwright.async_api import Browser
+    from collections.abc import Iterator
 
 pytest_plugins = [
     "pytester",
     "tests.harness.economy",
     "tests.harness.selection",
-    "tests.harness.order",
-    "tests.harness.balance",
     "tests.harness.databases",
     "tests.orders.fixtures",
 ]
@@ -39,22 +32,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # Each run tries the same examples, unless `HYPOTHESIS_EXAMPLES` is set. No test asserts durations.
     settings.register_profile("kirim", settings(), max_examples=examples(), derandomize=not CHOSEN, deadline=None)
     settings.load_profile("kirim")
-
-
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def browser(request: pytest.FixtureRequest) -> AsyncIterator[Browser]:
-    """One Chromium for all tests of a process, because its start takes longer than most tests.
-
-    Its tests use the session's event loop. Each opens its own context, which is like a new browser.
-    """
-    async with chromium(get_program(request.config, BROWSER)) as made:
-        yield made
-
-
-@pytest.fixture(scope="session")
-def postgresql_server(request: pytest.FixtureRequest) -> str:
-    """The URL of a PostgreSQL server on which tests may create databases."""
-    return get_program(request.config, POSTGRESQL)
 
 
 @pytest.fixture(scope="session", autouse=True)

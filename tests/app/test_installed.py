@@ -23,8 +23,8 @@ from packaging.requirements import Requirement
 
 from bot import __version__
 from bot.sandbox.settlement import SANDBOX_API_KEY
+from tests.architecture.source import pins
 from tests.e2e.chat_user import ChatUser
-from tests.harness.wheels import pins
 from tests.ports import free_port
 from tests.texts import like
 from tests.waiting import TIMEOUT_SECONDS, until

@@ -1,6 +1,7 @@
-"""The bot's source as the tests look through it, read once for all of them."""
+"""The bot's source and lock files as the tests look through it, read once for all of them."""
 
 import ast
+import re
 from configparser import ConfigParser
 from functools import cache
 from pathlib import Path
@@ -35,3 +36,9 @@ def read_layers() -> tuple[str, ...]:
 def nodes() -> tuple[tuple[Path, ast.AST], ...]:
     """Return every node of these files' source, with the path of its file."""
     return tuple((path, node) for path in paths() for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8"))))
+
+
+def pins(lock: str) -> list[str]:
+    """Return each requirement of a lock file with its condition and its hashes, on one line."""
+    joined = lock.replace("\\\n", " ").splitlines()
+    return [" ".join(line.split()) for line in joined if re.match(r"[A-Za-z0-9]", line)]

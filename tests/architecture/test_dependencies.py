@@ -11,8 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.architecture.source import BOT, ROOT
-from tests.harness.wheels import pins
+from tests.architecture.source import BOT, ROOT, pins
 
 PYPROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT: Final = PYPROJECT["project"]

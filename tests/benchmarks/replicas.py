@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import asyncpg  # type: ignore[import-untyped]  # it has no types
 
 from bot.infra.leases.repository import LEASE_SECONDS
+from bot.sandbox.postgresql import NoServer
 from tests.benchmarks.processes import Process, processor_seconds
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much
 from tests.benchmarks.sandbox_system import Json, SandboxSystem, open_system
@@ -41,7 +42,7 @@ async def run(*, quick: bool) -> list[Row]:
     """Run the benchmark. Return its rows."""
     try:
         server = await asyncio.to_thread(postgresql.find)
-    except postgresql.NoServer as error:
+    except NoServer as error:
         return [Row(part="r", measured="replicas on PostgreSQL", ours=f"not measured: PostgreSQL is {error}")]
     try:
         return [

@@ -24,7 +24,6 @@ from sqlalchemy import make_url
 from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.tables import metadata
-from tests.harness.postgresql import prefix
 from tests.infra.keys import VAULT
 from tests.infra.sqlite_without_thread import connect
 
@@ -66,7 +65,7 @@ def run_on(url: str, *statements: str) -> None:
 @contextmanager
 def new_database(server: str) -> Iterator[str]:
     """Create an empty PostgreSQL database for the block. Yield its URL."""
-    name = f"{prefix()}{secrets.token_hex(4)}"
+    name = f"kirim_test_{secrets.token_hex(8)}"
     run_on(server, f"CREATE DATABASE {name}")
     try:
         # No test needs to wait for the disk.

@@ -14,39 +14,22 @@ import gc
 import os
 import shutil
 import tempfile
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-MEMORY: Final = Path("/dev/shm")  # noqa: S108  pytest creates private folders in it
+MEMORY: Final = "/dev/shm"  # noqa: S108  pytest creates private folders in it
 MIN_FREE_BYTES: Final = 2 * 2**30
 """Bytes that must be free. A run needs up to 0.8 GB, and containers often have 64 MB."""
 THRESHOLDS: Final = (100_000, 20, 50)
 """The thresholds of the garbage collector by generation. They cost about 20 MB in each process."""
-ROOT: Final = "PYTEST_DEBUG_TEMPROOT"
-TMPDIR: Final = "TMPDIR"
-
-
-def in_memory(environment: Mapping[str, str], folder: Path = MEMORY, room: int = MIN_FREE_BYTES) -> Path | None:
-    """Return the folder in memory for temporary files, or None if it is too small or another folder is set."""
-    if environment.get(TMPDIR) or environment.get(ROOT):
-        return None
-    try:
-        free = shutil.disk_usage(folder).free
-    except OSError:
-        return None
-    return folder if free >= room and os.access(folder, os.W_OK | os.X_OK) else None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    folder = None if config.option.basetemp else in_memory(os.environ)
-    if folder is not None:
-        os.environ[ROOT] = os.environ[TMPDIR] = str(folder)
+    chosen = config.option.basetemp or os.environ.get("TMPDIR") or os.environ.get("PYTEST_DEBUG_TEMPROOT")
+    if not chosen and os.access(MEMORY, os.W_OK | os.X_OK) and shutil.disk_usage(MEMORY).free >= MIN_FREE_BYTES:
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = os.environ["TMPDIR"] = MEMORY
         tempfile.tempdir = None  # pytest has asked for it already
     gc.disable()
 

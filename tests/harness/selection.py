@@ -4,50 +4,97 @@ A test needs
 
 - PostgreSQL, if it uses the fixture `postgresql_server` or has the mark `postgresql`,
 - Chromium, if it uses the fixture `browser`,
-- processes, if it is an end-to-end test, uses Chromium, or has the mark `process`. A test without the mark that starts
-  a process fails.
+- processes, if it is an end-to-end test, uses Chromium, or has the mark `process`.
 
 `--quick` runs the tests that need none of them, without the stories of `tests/chat` and without the slow tests that
 `slow_tests.txt` names. Of a test with many cases it runs three.
 
-`make quick ARGS=--find-slow` measures all cases, slow ones too, and writes that file.
+`make quick ARGS=--find-slow` runs all cases, slow ones too, and writes that file.
 """
 
 from __future__ import annotations
 
 import os
-import sys
-import time
 from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+import pytest_asyncio
 
+from bot.sandbox.postgresql import NoServer
 from tests.e2e.launcher import share_launcher
-from tests.harness.machine import BROWSER, MACHINE, POSTGRESQL, Machine, format_skipped
+from tests.harness import chromium, postgresql
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import AsyncIterator, Callable, Iterable
 
     from _pytest.terminal import TerminalReporter
+    from playwright.async_api import Browser
 
+POSTGRESQL: Final = "postgresql"
+BROWSER: Final = "browser"
 PROCESS: Final = "process"
-KINDS: Final = frozenset({POSTGRESQL, BROWSER, PROCESS})
 FIXTURES: Final = {"postgresql_server": POSTGRESQL, "browser": BROWSER}
 END_TO_END: Final = Path(__file__).resolve().parents[1] / "e2e"
-IN_END_TO_END: Final = f"{END_TO_END}{os.sep}"
 STORIES: Final = END_TO_END.with_name("chat")
-STARTS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system"})
-"""What Python's audit events call the start of a process."""
-LEFT_OUT: Final = pytest.StashKey[Counter[str]]()
 SLOW_TESTS: Final = Path(__file__).with_name("slow_tests.txt")
-SLOW_SECONDS: Final = 0.05
-"""Of processor time, for the longest of a test's cases."""
-LONG_SECONDS: Final = 0.3
-"""With its waits."""
-CPU_SECONDS: Final = "cpu_seconds"
-"""The user property of a report that says how much processor time its test took."""
+SLOW_SECONDS: Final = 0.3
+"""Of the longest of a test's cases."""
+
+
+@dataclass
+class Machine:
+    """The programs for this run, by kind: where each one is, or what to say if it is missing.
+
+    A program is looked for when the first test needs it. Under pytest-xdist, the controlling process looks and passes
+    the result to its workers.
+    """
+
+    found: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    stop: Callable[[], None] = lambda: None
+
+    def look_for(self, kinds: Iterable[str]) -> None:
+        """Find or start the programs of `kinds` that weren't looked for yet."""
+        for kind in set(kinds) - self.found.keys() - self.missing.keys():
+            try:
+                if kind == BROWSER:
+                    self.found[kind] = chromium.find()
+                else:
+                    self.found[kind], self.stop = postgresql.find()
+            except chromium.NoChromium as error:
+                self.missing[kind] = f"Chromium {error}. {chromium.hint()}"
+            except NoServer as error:
+                self.missing[kind] = f"PostgreSQL {error}. {postgresql.hint()}"
+
+
+MACHINE: Final = pytest.StashKey[Machine]()
+
+
+def get_program(config: pytest.Config, kind: str) -> str:
+    """Return where a program is. Fail the test if it isn't marked as needing the program."""
+    machine = config.stash[MACHINE]
+    if kind not in machine.found:
+        pytest.fail(f"this test uses {kind}, but isn't marked with it: add @pytest.mark.{kind}")
+    return machine.found[kind]
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser(request: pytest.FixtureRequest) -> AsyncIterator[Browser]:
+    """One Chromium for all tests of a process, because its start takes longer than most tests.
+
+    Its tests use the session's event loop. Each opens its own context, which is like a new browser.
+    """
+    async with chromium.chromium(get_program(request.config, BROWSER)) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(request: pytest.FixtureRequest) -> str:
+    """The URL of a PostgreSQL server on which tests may create databases."""
+    return get_program(request.config, POSTGRESQL)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,10 +108,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.verbose = -1
     machine = Machine(**getattr(config, "workerinput", {}).get("machine", {}))
     config.stash[MACHINE] = machine
-    config.stash[LEFT_OUT] = Counter()
-    config.add_cleanup(machine.stop)
-    if config.option.find_slow:
-        config.pluginmanager.register(ProcessorClock())
+    config.add_cleanup(lambda: machine.stop())  # noqa: PLW0108  it is set when a server was started
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -94,14 +138,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not needs[item]]
         if not config.option.find_slow:
             items[:] = choose_quick(items, frozenset(SLOW_TESTS.read_text(encoding="utf-8").split()))
-        return
-    if config.option.collectonly:
-        return
-    machine = config.stash[MACHINE]
-    machine.look_for(sorted({kind for kinds in needs.values() for kind in kinds} - {PROCESS}))
-    for item in items:
-        config.stash[LEFT_OUT].update(sorted(needs[item] & machine.missing.keys())[:1])
-    items[:] = [item for item in items if not needs[item] & machine.missing.keys()]
+    elif not config.option.collectonly:
+        machine = config.stash[MACHINE]
+        machine.look_for({kind for kinds in needs.values() for kind in kinds} - {PROCESS})
+        for item in items:
+            for kind in sorted(needs[item] & machine.missing.keys()):
+                item.add_marker(pytest.mark.skip(machine.missing[kind]))
 
 
 def choose_quick(items: Iterable[pytest.Item], slow: frozenset[str]) -> list[pytest.Item]:
@@ -126,79 +168,23 @@ def name_of(nodeid: str) -> str:
 def needs_of(item: pytest.Item) -> set[str]:
     """Return what `item` needs beyond Python: of `POSTGRESQL`, `BROWSER` and `PROCESS`."""
     needs = {kind for name, kind in FIXTURES.items() if name in getattr(item, "fixturenames", ())}
-    needs |= {mark.name for mark in item.iter_markers()} & KINDS
-    if BROWSER in needs or str(item.path).startswith(IN_END_TO_END):
+    needs |= {mark.name for mark in item.iter_markers()} & {POSTGRESQL, BROWSER, PROCESS}
+    if BROWSER in needs or item.path.is_relative_to(END_TO_END):
         needs.add(PROCESS)
     return needs
 
 
-class ProcessGuard:
-    """Fails tests that start a process without the mark, since `--quick` relies on it."""
-
-    def __init__(self) -> None:
-        self.forbidden_for = ""
-        sys.addaudithook(self._audit)
-
-    def _audit(self, event: str, _: tuple[object, ...]) -> None:
-        if self.forbidden_for and event in STARTS:
-            raise RuntimeError(f"{self.forbidden_for} starts a process: mark it with @pytest.mark.process")
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        self.forbidden_for = "" if PROCESS in needs_of(item) else item.nodeid
-        try:
-            return (yield)
-        finally:
-            self.forbidden_for = ""
-
-
-class ProcessorClock:
-    """Measures how long each test works and waits, and saves the names of the slow ones at the end."""
-
-    def __init__(self) -> None:
-        self._slow = set[str]()
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        began = time.process_time()
-        try:
-            return (yield)
-        finally:
-            item.user_properties.append((CPU_SECONDS, time.process_time() - began))
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        worked = [seconds for name, seconds in report.user_properties if name == CPU_SECONDS]
-        if report.duration > LONG_SECONDS or any(isinstance(each, float) and each > SLOW_SECONDS for each in worked):
-            self._slow.add(name_of(report.nodeid))
-
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if not hasattr(session.config, "workerinput"):
-            SLOW_TESTS.write_text("".join(f"{name}\n" for name in sorted(self._slow)), encoding="utf-8")
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    session.config.pluginmanager.register(ProcessGuard())
+def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
+    left_out = Counter(report.longrepr[2] for report in terminalreporter.stats.get("skipped", []))
+    for why, count in left_out.items():
+        terminalreporter.write_line(f"{count} left out: {why.removeprefix('Skipped: ')}")
+    if config.option.find_slow:
+        reports = [report for those in terminalreporter.stats.values() for report in those]
+        slow = {name_of(each.nodeid) for each in reports if getattr(each, "duration", 0.0) > SLOW_SECONDS}
+        SLOW_TESTS.write_text("".join(f"{name}\n" for name in sorted(slow)), encoding="utf-8")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    config = session.config
-    counted = config.stash[LEFT_OUT]
-    output = getattr(config, "workeroutput", None)
-    if output is not None:
-        output["format_skipped"] = dict(counted)
-    elif counted and os.environ.get("CI") and session.exitstatus == pytest.ExitCode.OK:
-        # A CI machine must have all programs.
+    # A CI machine must have all programs.
+    if os.environ.get("CI") and session.config.stash[MACHINE].missing and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    # Each worker collects all tests, so each skips the same ones.
-    counted = node.config.stash[LEFT_OUT]
-    for kind, count in getattr(node, "workeroutput", {}).get("format_skipped", {}).items():
-        counted[kind] = max(counted[kind], count)
-
-
-def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
-    for kind, count in config.stash[LEFT_OUT].items():
-        terminalreporter.write_line(format_skipped(kind, config.stash[MACHINE].missing[kind], count))

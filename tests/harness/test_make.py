@@ -1,6 +1,5 @@
 """`make` and `.ci/run` on machines that lack programs, tested with fake programs."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -24,6 +23,7 @@ esac
 MAKES_ONE = (
     'for folder; do :; done; mkdir -p "$folder/bin"; cat "$0" > "$folder/bin/python"; chmod +x "$folder/bin/python"'
 )
+NO_ANSWER = "echo WARNING: Retrying >&2; echo ERROR: No matching distribution found for aiohttp >&2; exit 1"
 
 
 @pytest.fixture
@@ -41,13 +41,14 @@ def tools(tmp_path: Path) -> Path:
     """The only folder on the PATH."""
     folder = tmp_path / "tools"
     folder.mkdir()
-    for name in (*TOOLS, "cat", "chmod"):
+    for name in (*TOOLS, "cat", "chmod", "cksum", "cut"):
         (folder / name).symlink_to(shutil.which(name) or "/nowhere")
     return folder
 
 
-def program(path: Path, text: str) -> Path:
-    path.write_text(text)
+def program(path: Path, text: str = "") -> Path:
+    path.unlink(missing_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
     return path
 
@@ -62,62 +63,41 @@ def run(project: Path, tools: Path, *command: str, **settings: str) -> subproces
     return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
 
 
-def sentence(done: subprocess.CompletedProcess[str]) -> str:
-    """Return the output before make's own line about the failure."""
+@pytest.mark.parametrize(
+    ("python", "said"),
+    [
+        (None, "Python 3.11 or newer"),
+        ({"version": "3.9"}, 'Python 3.11 or newer, and "python3" is Python 3.9'),
+        ({"version": "3.10"}, 'Python 3.11 or newer, and "python3" is Python 3.10'),
+        ({"venv": "echo ensurepip is not available; exit 1"}, "apt install python3-venv"),
+        ({"pip": NO_ANSWER}, "ERROR: No matching distribution found for aiohttp). Check the connection to your"),
+    ],
+)
+def test_what_is_missing_is_one_sentence(project: Path, tools: Path, python: dict[str, str] | None, said: str) -> None:
+    if python is not None:
+        a_python(tools / "python3", **python)
+    done = run(project, tools, "make", "run")
     assert done.returncode != 0
-    said, makes = done.stderr.splitlines()
-    assert makes.startswith("make: ***")
-    return said
-
-
-@pytest.mark.parametrize("version", ["2.7", "3.9", "3.10"])
-def test_a_python_that_is_too_old_is_named_with_the_oldest_that_works(project: Path, tools: Path, version: str) -> None:
-    old = a_python(tools / "old", version)
-    said = sentence(run(project, tools, "make", "test", f"PYTHON={old}"))
-    assert "Python 3.11 or newer" in said
-    assert f"is Python {version}" in said
-    assert not (project / ".venv").exists()
-
-
-def test_without_any_python_the_sentence_says_which_is_needed(project: Path, tools: Path) -> None:
-    assert "Python 3.11 or newer" in sentence(run(project, tools, "make", "run"))
+    sentence, of_make = done.stderr.splitlines()
+    assert said in sentence
+    assert of_make.startswith("make: ***")
 
 
 def test_another_python_than_that_of_the_environment_is_not_silently_passed_over(project: Path, tools: Path) -> None:
     a_python(tools / "python3", "3.12")
     assert run(project, tools, "make", "run").returncode == 0
-    newer = a_python(tools / "newer", "3.14")
-    said = sentence(run(project, tools, "make", "run", f"PYTHON={newer}"))
+    newer = a_python(project / "my python", "3.14")  # also its path may have a space
+    said = run(project, tools, "make", "run", f"PYTHON={newer}").stderr
     assert "made with Python 3.12, not 3.14" in said
     assert "VENV=.venv-3.14" in said
-    assert run(project, tools, "make", "run", f"PYTHON={newer}", "VENV=.venv-3.14").returncode == 0
-
-
-def test_an_old_default_python_does_not_matter_once_the_environment_is_made(project: Path, tools: Path) -> None:
-    newer = a_python(tools / "newer", "3.14")
-    assert run(project, tools, "make", "run", f"PYTHON={newer}").returncode == 0
-    a_python(tools / "python3", "3.9")
-    assert run(project, tools, "make", "run").returncode == 0
-
-
-def test_a_python_without_its_venv_module_says_what_to_install(project: Path, tools: Path) -> None:
-    a_python(tools / "python3", venv="echo ensurepip is not available; exit 1")
-    assert "apt install python3-venv" in sentence(run(project, tools, "make", "test"))
-
-
-def test_an_index_that_does_not_answer_is_one_sentence_with_pips_last_error(project: Path, tools: Path) -> None:
-    pip = "echo WARNING: Retrying >&2; echo ERROR: No matching distribution found for aiohttp >&2; exit 1"
-    a_python(tools / "python3", pip=pip)
-    said = sentence(run(project, tools, "make", "test"))
-    assert "ERROR: No matching distribution found for aiohttp" in said
-    assert "connection to your package index" in said
-    assert "Retrying" in (project / ".venv" / "install.log").read_text()
+    done = run(project, tools, "make", "run", f"PYTHON={newer}", "VENV=.venv-3.14", "ARGS=--help")
+    assert done.stdout.splitlines()[-1] == "started: -m bot sandbox --help"
 
 
 def test_running_installs_only_what_it_needs_and_the_tools_come_with_the_tests(project: Path, tools: Path) -> None:
     calls = tools.parent / "pip-calls"
     a_python(tools / "python3", pip=f'echo "$*" >> "{calls}"; echo "Collecting aiohttp"')
-    program(tools / "find", "#!/bin/sh\n")
+    program(tools / "find")
     first = run(project, tools, "make", "run").stdout.splitlines()
     assert re.fullmatch(r"Setting up \.venv with \d+ packages\. This takes about a minute, only this time\.", first[0])
     assert run(project, tools, "make", "run").stdout.splitlines() == ["started: -m bot sandbox"]
@@ -129,7 +109,7 @@ def test_running_installs_only_what_it_needs_and_the_tools_come_with_the_tests(p
 
 def test_an_environment_that_is_there_keeps_its_python(project: Path, tools: Path) -> None:
     a_python(tools / "python3")
-    program(tools / "find", "#!/bin/sh\n")
+    program(tools / "find")
     assert run(project, tools, "make", "run").returncode == 0
     # Another build of the same version: with a mixture of both, Python can't even import ssl.
     other = a_python(tools / "other", venv="echo rebuilt >&2; exit 1")
@@ -141,107 +121,39 @@ def test_uv_is_used_where_it_is(project: Path, tools: Path) -> None:
     calls = tools.parent / "uv-calls"
     python = a_python(tools / "python3", venv="exit 1", pip="exit 1")
     make_one = f'mkdir -p .venv/bin; cat "{python}" > .venv/bin/python; chmod +x .venv/bin/python'
-    program(tools / "uv", f'#!/bin/sh\necho "$*" >> "{calls}"\n[ "$1" != venv ] || {{ {make_one}; }}\n')
+    program(tools / "uv", f'echo "$*" >> "{calls}"\n[ "$1" != venv ] || {{ {make_one}; }}')
     assert run(project, tools, "make", "run").stdout.splitlines()[-1] == "started: -m bot sandbox"
     made, installed = calls.read_text().splitlines()
     assert made.startswith("venv ")
-    assert installed.startswith("pip install ")
     assert installed.endswith("--require-hashes --no-deps -r requirements.lock")
 
 
-def test_a_path_with_spaces_works_for_the_project_and_for_python(project: Path, tools: Path) -> None:
-    python = a_python(project / "my python")
-    done = run(project, tools, "make", "run", "ARGS=--help", f"PYTHON={python}")
-    assert done.stdout.splitlines()[-1] == "started: -m bot sandbox --help"
-
-
-@pytest.fixture
-def ci(tools: Path) -> Path:
-    """A machine on which apt-get and make only record their arguments."""
-    log = tools.parent / "calls"
-    for name in ("apt-get", "make", "sudo"):
-        (tools / name).unlink(missing_ok=True)
-        python = "" if name != "make" else " PYTHON=${PYTHON##*/}"
-        program(tools / name, f'#!/bin/sh\n[ "$1" != -n ] || shift 1\necho "{name} $* CI=$CI{python}" >> "{log}"\n')
-    return log
-
-
-def test_ci_calls_check_and_test_and_nothing_of_its_own(project: Path, tools: Path, ci: Path) -> None:
-    for name in ("chromium", "initdb", "promtool", "prometheus-alertmanager", "caddy", "pgbouncer"):
-        program(tools / name, "#!/bin/sh\n")
-    a_python(tools / "python3")
-    assert run(project, tools, "bash", ".ci/run").returncode == 0
-    assert ci.read_text().splitlines() == ["make check CI=true PYTHON=python3", "make test CI=true PYTHON=python3"]
-
-
 @pytest.mark.parametrize(
-    ("version", "used"), [("3.11", "system-python"), ("3.14", "system-python"), ("3.9", "python3")]
+    ("system_python", "used"),
+    [("exit 0", "system-python"), ("exit 1", "python3"), ('case "$*" in *ensurepip*) exit 1 ;; esac', "python3")],
+    ids=["new enough", "too old", "without venv"],
 )
-def test_ci_uses_the_systems_python_if_it_is_new_enough(
-    project: Path, tools: Path, ci: Path, version: str, used: str
+def test_ci_installs_what_is_missing_and_runs_check_and_test(
+    project: Path, tools: Path, system_python: str, used: str
 ) -> None:
+    calls = tools.parent / "calls"
+    for name in ("apt-get", "sudo"):
+        program(tools / name, f'echo "{name} $*" >> "{calls}"; [ {name} = apt-get ] || {{ shift 1; "$@"; }}')
+    program(tools / "make", f'echo "make $* CI=$CI PYTHON=${{PYTHON##*/}}" >> "{calls}"')
+    program(tools / "initdb")
     a_python(tools / "python3")
-    a_python(tools / "system-python", version)
+    program(tools / "system-python", system_python)
     assert run(project, tools, "bash", ".ci/run").returncode == 0
-    assert ci.read_text().splitlines()[-2:] == [f"make {what} CI=true PYTHON={used}" for what in ("check", "test")]
-
-
-def test_ci_uses_the_python_that_is_named(project: Path, tools: Path, ci: Path) -> None:
-    for name in ("python3", "system-python", "mine"):
-        a_python(tools / name)
-    assert run(project, tools, "bash", ".ci/run", PYTHON="mine").returncode == 0
-    assert ci.read_text().splitlines()[-1] == "make test CI=true PYTHON=mine"
-
-
-def test_ci_uses_the_other_python_where_that_of_the_system_has_no_venv_module(
-    project: Path, tools: Path, ci: Path
-) -> None:
-    a_python(tools / "python3")
-    program(tools / "system-python", '#!/bin/sh\ncase "$*" in *ensurepip*) exit 1 ;; esac\n')
-    assert run(project, tools, "bash", ".ci/run").returncode == 0
-    assert "python3-venv" in ci.read_text()
-    assert ci.read_text().splitlines()[-1] == "make test CI=true PYTHON=python3"
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="others install through sudo")
-def test_ci_installs_what_is_missing_first(project: Path, tools: Path, ci: Path) -> None:
-    program(tools / "initdb", "#!/bin/sh\n")
-    program(tools / "python3", "#!/bin/sh\nexit 1\n")
-    assert run(project, tools, "bash", ".ci/run").returncode == 0
-    update, install, *makes = ci.read_text().splitlines()
-    assert update.startswith("apt-get update")
-    assert install.startswith("apt-get install")
-    assert {"chromium", "prometheus", "python3-venv"} <= set(install.split())
-    assert len(makes) == 2
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="others install through sudo")
-def test_ci_makes_the_environment_while_it_installs_packages(project: Path, tools: Path, ci: Path) -> None:
-    program(tools / "initdb", "#!/bin/sh\n")
-    a_python(tools / "python3")
-    assert run(project, tools, "bash", ".ci/run").returncode == 0
-    *installing, check, test = (line.partition(" CI=true")[0] for line in ci.read_text().splitlines())
-    assert (check, test) == ("make check", "make test")
-    assert sorted(line.split(" ")[:2] for line in installing) == [
-        ["apt-get", "install"],
-        ["apt-get", "update"],
-        ["make", ".venv/.installed"],
-    ]
-
-
-def test_ci_stops_at_the_first_failure(project: Path, tools: Path, ci: Path) -> None:
-    for name in ("chromium", "initdb", "promtool", "prometheus-alertmanager", "caddy", "pgbouncer", "python3"):
-        program(tools / name, "#!/bin/sh\n")
-    program(tools / "make", f'#!/bin/sh\necho "make $*" >> "{ci}"\nexit 2\n')
+    *installing, check, test = calls.read_text().splitlines()
+    assert [check, test] == [f"make {what} CI=true PYTHON={used}" for what in ("check", "test")]
+    (installed,) = (line for line in installing if line.startswith("apt-get install"))
+    assert {"chromium", "prometheus"} <= set(installed.split())
+    program(tools / "make", f'echo "make $*" >> "{calls}"; exit 2')
     assert run(project, tools, "bash", ".ci/run").returncode == 2
-    assert ci.read_text() == "make check\n"
 
 
 def test_digests_are_put_behind_the_names_of_all_images(project: Path, tools: Path) -> None:
-    text = 'for image; do :; done\necho "sha256:$(echo "$image" | cksum | cut -d " " -f 1)"\n'
-    program(tools / "docker", f"#!/bin/sh\n{text}")
-    for name in ("cksum", "cut"):
-        (tools / name).symlink_to(shutil.which(name) or "/nowhere")
+    program(tools / "docker", 'for image; do :; done\necho "sha256:$(echo "$image" | cksum | cut -d " " -f 1)"')
     files = [project / "Dockerfile", project / "compose.yaml"]
     before = [(ROOT / path.name).read_text(encoding="utf-8") for path in files]
     for path, text in zip(files, before, strict=True):

@@ -27,8 +27,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 NOT_COPIED: Final = shutil.ignore_patterns(".git", ".venv*", ".*_cache", "__pycache__", "build")
 FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 PYTEST: Final = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
-IN_THIS_ORDER: Final = ("-p", "no:tests.harness.balance")
-ALL_TESTS: Final = ("-n", "4", "--dist", "loadfile", "tests")
+ALL_TESTS: Final = ("-n", "4", "--dist", "worksteal", "tests")
 STOPS_WITHIN_SECONDS: Final = 20.0  # its servers, after an interrupt
 FOUND, SURVIVED, OUTDATED, GONE = "found", "survived", "must be rewritten", "can no longer exist"
 RED: Final = "judged by a test that fails without it, too"
@@ -96,7 +95,7 @@ def judge(copies: "SimpleQueue[Path]", seconds: float | None, fault: Fault) -> t
     text = (path := copy / fault.file).read_text()
     path.write_text(text.replace(fault.old, fault.new))
     try:
-        found = run_tests(copy, (*IN_THIS_ORDER, *fault.tests) if seconds else ALL_TESTS, seconds)
+        found = run_tests(copy, fault.tests if seconds else ALL_TESTS, seconds)
         if found is None:
             return fault, SURVIVED, "Its own tests took longer than its time"
         if seconds and not found and (left := seconds - (time.monotonic() - began)) > 0:
