@@ -37,11 +37,11 @@ from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.workers import Wakeup
 from bot.operations.feature import Operations
 from bot.operations.monitor import OperationRules
+from bot.orders.alarms import load_order
 from bot.orders.feature import Orders
 from bot.orders.limits import Limits, LinkLimits
 from bot.orders.notifications import ORDER_SUBJECT
 from bot.orders.rules import OrderRules
-from bot.orders.warnings import load_order
 from bot.payment_reminders.feature import PaymentReminders
 from bot.payment_reminders.service import end_reminders
 from bot.payment_requests.feature import PaymentRequests

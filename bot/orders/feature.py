@@ -17,7 +17,6 @@ from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.tracker import OrderListener, OrderTracker
 from bot.orders.tracking.viewed_orders import ViewedOrders
 from bot.orders.user_data import USER_DATA
-from bot.orders.warnings import OrderWarnings
 from bot.settlement.access import SettlementAccess
 from bot.staff.feature import Staff
 
@@ -92,7 +91,7 @@ class Orders:
                 DestinationHandlers(self.destinations).routes(),
             ),
             answers=receipts.answers(),
-            renderers=(messages.renderers(), OrderWarnings(rules.operator_ids, staff.service_contact).renderers()),
+            renderers=(messages.renderers(),),
             follow_ups=follow_ups(rules.operator_ids),
             workers=(
                 Worker("poller", self.poller.tick),

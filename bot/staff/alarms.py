@@ -44,13 +44,6 @@ from bot.users.repository import UserRepository
 
 log = structlog.get_logger(__name__)
 
-SPECIAL_KINDS: Final[Mapping[AlarmKind, tuple[AlarmNotification, AlarmNotification]]] = {
-    AlarmKind.KEY_REFUSED: (AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS)
-}
-"""Alarms with their own kinds of notification: for their start and for their end."""
-
-DEFAULT_KINDS: Final = (AlarmNotification.RAISED, AlarmNotification.CLEARED)
-
 MAX_REMINDER_PAUSE: Final = timedelta(days=1)
 REMIND_AFTER_START: Final = timedelta(minutes=1)
 """No reminders are sent for so long after a start, because the problems must be checked again first.
@@ -205,11 +198,11 @@ class AlarmService:
 
 async def raise_alarm(tx: Transaction, alarm: Alarm, operator_ids: Iterable[int]) -> bool:
     """Save an alarm, and queue the message about it to operators. Return False if it is already open."""
-    raised = await add_alarm(tx, alarm)
+    raised = await AlarmRepository(tx).add(alarm)
     if raised:
-        kind, _ = SPECIAL_KINDS.get(alarm.kind, DEFAULT_KINDS)
+        tx.on_commit.append(lambda: log.error("alarm_raised", alarm=alarm.kind, **_order(alarm)))
         notified = await list_notified(tx, alarm, operator_ids, alarm.raised_at)
-        await OutboxRepository(tx).add(alarm_notifications(notified, kind, alarm, alarm.raised_at))
+        await OutboxRepository(tx).add(alarm_notifications(notified, AlarmNotification.RAISED, alarm, alarm.raised_at))
     return raised
 
 
@@ -226,24 +219,9 @@ async def _read_zone(tx: Transaction, operator_id: int) -> tzinfo:
     return operator.zone if operator else PRESUMED
 
 
-async def add_alarm(tx: Transaction, alarm: Alarm) -> bool:
-    """Save and log an alarm. Return False if it is already open."""
-    added = await AlarmRepository(tx).add(alarm)
-    if added:
-        tx.on_commit.append(lambda: log.error("alarm_raised", alarm=alarm.kind, **_order(alarm)))
-    return added
-
-
 def _order(alarm: Alarm) -> Mapping[str, str]:
     """Return the order of an alarm for the log."""
     return {"order": alarm.subject} if alarm.kind in ORDER_ALARMS else {}
-
-
-async def add_order_alarm(tx: Transaction, kind: AlarmKind, reference: str, now: datetime, **facts: object) -> Alarm:
-    """Save an alarm about an order, in the transaction that queues the order's own message to operators."""
-    alarm = Alarm(kind=kind, subject=reference, facts=facts, raised_at=now)
-    await add_alarm(tx, alarm)
-    return alarm
 
 
 async def raise_order_alarm(
@@ -280,9 +258,8 @@ async def clear_alarm(
         tx.on_commit.append(lambda: log.info("alarm_closed", alarm=kind, **_order(alarm)))
     else:
         tx.on_commit.append(lambda: log.info("alarm_cleared", alarm=kind, **_order(alarm)))
-    _, notification_kind = SPECIAL_KINDS.get(kind, DEFAULT_KINDS)
     notified = await list_notified(tx, alarm, operator_ids, now)
-    await OutboxRepository(tx).add(alarm_notifications(notified, notification_kind, cleared, now, by=by))
+    await OutboxRepository(tx).add(alarm_notifications(notified, AlarmNotification.CLEARED, cleared, now, by=by))
     return True
 
 

@@ -35,8 +35,6 @@ class AlarmNotification(NotificationKind):
     CLEARED = "alarm_over", AlarmPayload
     TAKEN = "alarm_taken", TakenPayload
     REMINDER = "alarm_reminder"
-    KEY_REFUSED = "staff_key_refused", AlarmPayload
-    KEY_WORKS = "staff_key_works", AlarmPayload
 
 
 def alarm_notifications(
@@ -75,8 +73,6 @@ class AlarmMessages:
             AlarmNotification.CLEARED: self.show_cleared,
             AlarmNotification.TAKEN: self.show_taken,
             AlarmNotification.REMINDER: self.show_reminder,
-            AlarmNotification.KEY_REFUSED: self.show_key_refused,
-            AlarmNotification.KEY_WORKS: show_key_works,
         }
         silent = AlarmNotification.TAKEN
         return {kind: as_message(show, priority="money", silent=kind is silent) for kind, show in shown.items()}
@@ -112,18 +108,9 @@ class AlarmMessages:
         subjects, reader = await self._load_subjects(context, taken), await context.reader_who_knows(by)
         return screens.show_taken(reader, taken, subjects) if taken else None
 
-    async def show_key_refused(self, notification: Notification[AlarmPayload], context: RenderContext) -> Screen:
-        """Say that the service rejects the API key."""
-        return screens.show_key_refused(context.t, notification.payload.alarm, self._service_contact)
-
     async def _load_subjects(self, context: RenderContext, alarms: Iterable[Alarm]) -> Subjects:
         async with context.database.reading() as tx:
             return await self._subjects.load_all(tx, alarms)
-
-
-async def show_key_works(_: Notification[AlarmPayload], context: RenderContext) -> Screen:
-    """Say that the service accepts the API key again."""
-    return screens.show_key_works(context.t)
 
 
 def _format_time(moment: datetime) -> str:

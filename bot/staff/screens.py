@@ -27,7 +27,7 @@ from bot.staff.model import (
 )
 from bot.staff.repository import OUTCOME
 
-MAX_FACT_LENGTH = 100
+MAX_FACT_LENGTH = 150
 MAX_ID_LENGTH = 40
 
 
@@ -80,18 +80,6 @@ def show_handled(t: Translator, kind: AlarmKind, subject: str, outcome: Outcome)
     undo = Button(t.plain("staff.alarm.undo"), data=AlarmButton(AlarmAction.UNDO, kind, subject).pack())
     ended = t.plain(f"staff.alarm.outcome_{outcome}")
     return Screen(t("staff.alarm.handled", reference=subject, outcome=ended), ((undo,),))
-
-
-def show_key_refused(t: Translator, alarm: Alarm, service_contact: str = "") -> Screen:
-    """Say what to do about an API key that the service rejects, and where the service is reached."""
-    contact = format_service_contact(t, [AlarmKind.KEY_REFUSED], service_contact)
-    what = t("staff.notification.staff_key_refused")
-    return Screen(Html(f"🔑 {t('staff.alarm.todo.key_refused')}{contact}\n\n{what}"), build_keyboard(t, alarm))
-
-
-def show_key_works(t: Translator) -> Screen:
-    """Say that the service accepts the API key again."""
-    return Screen(t("staff.notification.staff_key_works"))
 
 
 def show_none_left(t: Translator) -> Screen:

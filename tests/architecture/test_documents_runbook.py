@@ -6,7 +6,6 @@ from typing import NamedTuple
 import pytest
 
 from bot.infra.i18n import read_catalogue
-from bot.orders.warnings import ALARM_OF
 from bot.staff.model import RESOLVABLE_ALARMS, SERVICE_ALARMS, AlarmKind, Urgency
 from tests.architecture.documents import DOCUMENTS, ROOT, anchors, check_listed, part, rows
 
@@ -16,9 +15,6 @@ URGENCIES = [each.value.replace("_", " ").capitalize() for each in Urgency]
 OTHER_TEXTS = {
     "staff.alarm.methods_empty": AlarmKind.METHODS_SHRUNK,
     "staff.alarm.orders_refused": AlarmKind.SERVICE_DOWN,
-    "staff.notification.staff_key_refused": AlarmKind.KEY_REFUSED,
-    "orders.notification.staff_failed_unknown": AlarmKind.ORDER_FAILED,
-    **{f"orders.notification.{warning}": kind for warning, kind in ALARM_OF.items()},
 }
 """Other texts with which an alarm arrives."""
 

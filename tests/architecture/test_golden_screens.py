@@ -24,6 +24,7 @@ from bot.infra.i18n import LOCALES, Html, Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations import screens as operator_screens
+from bot.orders.alarms import OrderInAlarm
 from bot.orders.destinations.model import PayoutTimes
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, OrderEvent, Phase
@@ -31,7 +32,6 @@ from bot.orders.receipts.screens import build_keyboard
 from bot.orders.screens import order_messages
 from bot.orders.screens import payment as pay
 from bot.orders.screens.formatting import format_sent
-from bot.orders.warnings import OrderInAlarm
 from bot.payment_reminders.screens import ask_day, show_due
 from bot.payments.tokens import CODES
 from bot.rates.model import estimate

@@ -17,7 +17,7 @@ from bot.orders.tables import orders
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.rates.workers import RateScheduler
-from bot.staff.alarms import add_order_alarm
+from bot.staff.alarms import raise_order_alarm
 from bot.staff.model import Alarm, AlarmKind
 from bot.staff.repository import AlarmRepository
 from bot.users.model import User
@@ -181,7 +181,7 @@ async def test_an_alarm_about_a_changed_order_can_be_settled(system: OrderSystem
     bad = await system.place()
     await breaks(system, BREAKS["bolt11"], key=bad.reference)
     async with system.store.transaction() as tx:
-        await add_order_alarm(tx, AlarmKind.ORDER_STUCK, bad.reference, system.clock.now())
+        await raise_order_alarm(tx, AlarmKind.ORDER_STUCK, bad.reference, system.clock.now(), ())
     assert await system.monitor.resolve(AlarmKind.ORDER_STUCK, bad.reference, OSCAR)
     async with system.store.reading() as tx:
         assert await AlarmRepository(tx).find_open() == ()

@@ -29,7 +29,6 @@ from bot.infra.outbox.rendering import RenderWithFacts
 from bot.infra.outbox.repository import OutboxRepository, PayloadUnreadable, pack, unpack
 from bot.orders.notifications import ABOUT_MONEY, AboutOrder, OrderNotification
 from bot.orders.repository import MissedOrderRepository
-from bot.orders.warnings import AboutProblem
 from bot.payment_reminders.notifications import ReminderPayload
 from bot.payment_requests.notifications import ClosedPayload, RequestPayload
 from bot.payment_requests.paying.notifications import LinkNotification, LinkPayment
@@ -76,7 +75,6 @@ STORED: tuple[tuple[object, Mapping[str, object]], ...] = (
         {"quote": QUOTE_JSON, "is_above": True, "threshold": "1800000000", "cooldown_until": None},
     ),
     (AboutOrder("R2345AB"), {"reference": "R2345AB"}),
-    (AboutProblem("R2345AB", "12 sats\x00\ud800"), {"reference": "R2345AB", "complaint": "12 sats\x00\ud800"}),
     (
         AlarmPayload(ALARM, by=2001),
         {
@@ -183,10 +181,9 @@ MAY_BE_MISSED: Mapping[str, str] = {
     "rate_alert": "a price is out of date at once",
     "broadcast_waits": "the broadcast is in the list",
     "ticket_forgotten": "in a chat that the bot has left, Telegram lets it delete nothing",
-    **dict.fromkeys(("staff_bad_invoice", "staff_overdue", "staff_failed"), "its alarm is repeated"),
-    **dict.fromkeys(("alarm_raised", "alarm_reminder", "staff_key_refused"), "an open alarm is repeated"),
+    **dict.fromkeys(("alarm_raised", "alarm_reminder"), "an open alarm is repeated"),
     "alarm_taken": "the reminder and the status say who is on it",
-    **dict.fromkeys(("alarm_over", "staff_key_works"), "the alarm is no longer repeated"),
+    "alarm_over": "the alarm is no longer repeated",
 }
 """The kinds without a follow-up, each with the reason why nobody loses anything without it."""
 

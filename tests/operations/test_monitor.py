@@ -9,7 +9,6 @@ import pytest
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.outbox.model import RetryLater, Sent
 from bot.orders.order import Order
-from bot.orders.warnings import OrderWarning
 from bot.settlement.errors import KeyRefused, NeverReached, NoAnswer, OutcomeUnknown, Refused, SlowDown
 from bot.settlement.model import PayoutMethod
 from bot.staff.alarms import next_reminder
@@ -132,10 +131,10 @@ async def test_a_burst_of_failed_orders_and_one_in_progress_say_nothing_yet(
 
 async def test_orders_that_failed_because_of_our_key_say_nothing_about_the_service(system: OrderSystem) -> None:
     await place_orders(system, KeyRefused(), KeyRefused(), KeyRefused())
-    assert await check_and_deliver(system) == [AlarmNotification.KEY_REFUSED]
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
     system.health.record_answer()
-    assert await check_and_deliver(system) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
-    assert await check_and_deliver(system) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
 async def test_failed_orders_of_long_ago_say_nothing_about_the_service_now(system: OrderSystem) -> None:
@@ -336,7 +335,7 @@ async def test_reminders_come_later_and_later_and_name_everything_at_once(system
         await system.alarms.take(OSCAR)
     assert reminded == [1, 2, 4, 8, 16]
     await system.deliver()
-    assert system.sender.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, *[AlarmNotification.REMINDER] * 5]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED, *[AlarmNotification.REMINDER] * 5]
 
 
 async def test_nobody_is_reminded_right_after_a_restart_of_what_may_be_over(
@@ -390,24 +389,24 @@ async def fail_after_payment(system: OrderSystem) -> Order:
 
 async def test_a_failed_paid_order_stays_an_alarm_until_an_operator_resolves_it(system: OrderSystem) -> None:
     order = await fail_after_payment(system)
-    assert system.sender.kinds(OSCAR) == [OrderWarning.FAILED]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
     assert await open_kinds(system) == [AlarmKind.ORDER_FAILED]
     assert await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, by=2002)
     assert not await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
-    assert await check_and_deliver(system) == [OrderWarning.FAILED, AlarmNotification.CLEARED]
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
     assert await open_kinds(system) == []
 
 
 async def test_the_operator_who_resolved_an_alarm_is_not_notified(system: OrderSystem) -> None:
     order = await fail_after_payment(system)
     assert await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
-    assert await check_and_deliver(system) == [OrderWarning.FAILED]
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
 
 
 async def test_an_invoice_that_does_not_match_is_an_alarm_as_well(system: OrderSystem, service: FakeSettlement) -> None:
     service.answers.append({"bolt11": service.invoice(1)})
     order = await system.place()
-    assert await check_and_deliver(system) == [OrderWarning.BAD_INVOICE]
+    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
     (alarm,) = await system.alarms.find_open()
     assert (alarm.kind, alarm.subject) == (AlarmKind.INVOICE_MISMATCH, order.reference)
     assert alarm.facts["complaint"]

@@ -20,6 +20,7 @@ from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import Queue, RetryLater, Sent, StoredNotification, Undeliverable
 from bot.infra.workers import Wakeup
 from bot.operations.monitor import Monitor, OperationRules
+from bot.orders.alarms import load_order
 from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.limits import DAY
 from bot.orders.notifications import ORDER_SUBJECT, OrderNotification
@@ -30,7 +31,6 @@ from bot.orders.repository import OrderRepository
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.tracker import OrderTracker
 from bot.orders.tracking.viewed_orders import ViewedOrders
-from bot.orders.warnings import load_order
 from bot.rates.model import Estimate
 from bot.rates.service import end_subscription
 from bot.settlement.access import SettlementAccess

@@ -20,7 +20,6 @@ from bot.orders.screens import order_messages
 from bot.orders.screens import payment as pay
 from bot.orders.screens.formatting import format_sent
 from bot.orders.screens.order_lists import count_missed, show_missed, show_open_orders
-from bot.orders.warnings import AboutProblem
 from bot.payments.tokens import TOKENS
 from bot.recipients.holders import MAX_HOLDER_LENGTH
 from bot.settlement.reading import LONGEST_DETAIL
@@ -117,7 +116,6 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     (screens.show_message_to_recipient, "links"): some_links,
     (screens.show_genuine, "order"): some_sent,
     (screens.explain_in_group, "bot"): lambda _: ("b" * 32,),
-    AboutProblem: lambda outside: (AboutProblem("ABC2345", outside.typed),),
     HistoryPage: some_pages,
     Receipt: lambda _: (a_receipt(),),
     Sequence[OrderEvent]: lambda outside: (every_event_of(order) for order in some_orders(outside)),

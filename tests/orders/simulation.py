@@ -28,10 +28,10 @@ from bot.mcp_server.service import AgentRules
 from bot.mcp_server.service import Service as AgentService
 from bot.orders import messages as order_messages
 from bot.orders import order as order_module
+from bot.orders.alarms import load_order
 from bot.orders.missed_messages import follow_ups
 from bot.orders.placement import service as ordering
 from bot.orders.receipts.service import ReceiptService
-from bot.orders.warnings import OrderWarnings, load_order
 from bot.payments import bolt11, qr
 from bot.settlement.client import SettlementClient
 from bot.settlement.errors import (
@@ -448,7 +448,6 @@ class Bot(OrderSystem):
                 contacts=SupportContacts(self.staff_chat),
                 receipts=ReceiptService(self.store, self.clock),
             ).renderers(),
-            OrderWarnings(rules.operator_ids).renderers(),
             AlarmMessages(AlarmSubjects(load_order)).renderers(),
             {TicketNotification.REPLY: render_support_file},
         )

@@ -9,8 +9,8 @@ from bot.core.money import Amount
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, Failure, Order, Phase
 from bot.orders.repository import OrderRepository
-from bot.orders.warnings import OrderWarning
 from bot.settlement.errors import KeyRefused, NoAnswer, OrderNotFound, SettlementFailure, SlowDown
+from bot.staff.notifications import AlarmNotification
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -46,7 +46,7 @@ async def test_an_order_that_the_service_has_failed_is_reported_and_not_shown(
     assert (accepted.phase, accepted.state) == (Phase.DONE, "FAILED")
     assert system.sender.payment_requests() == []
     assert system.sender.kinds() == [OrderNotification.PRICE_MOVED, OrderNotification.FAILED]
-    warned = [OrderWarning.FAILED] if accepted.failure is Failure.UNKNOWN else []
+    warned = [AlarmNotification.RAISED] if accepted.failure is Failure.UNKNOWN else []
     assert system.sender.kinds(OSCAR) == warned
     assert service.times("look_up") == (not changes), "the list of deposits has the order"
     async with system.store.reading() as tx:

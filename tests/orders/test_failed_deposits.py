@@ -7,8 +7,8 @@ import pytest
 from bot.core.money import Amount
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Failure, Phase
-from bot.orders.warnings import OrderWarning
 from bot.staff.model import AlarmKind
+from bot.staff.notifications import AlarmNotification
 from bot.staff.repository import AlarmRepository
 from bot.support.model import Cause
 from bot.support.repository import TicketRepository
@@ -41,7 +41,7 @@ async def test_a_deposit_that_failed_between_two_looks_raises_an_alarm_and_opens
     order = await system.order(order.reference)
     assert (order.phase, order.failure) == (Phase.DONE, Failure.UNKNOWN)
     assert OrderNotification.FAILED in system.sender.kinds(EMMA)
-    assert OrderWarning.FAILED in system.sender.kinds(OSCAR)
+    assert AlarmNotification.RAISED in system.sender.kinds(OSCAR)
     assert await open_alarms(system) == [AlarmKind.ORDER_FAILED]
     async with system.store.reading() as tx:
         tickets = await TicketRepository(tx).of_order(order.reference)

@@ -11,6 +11,7 @@ from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui.callbacks import read_button
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders import user_data
+from bot.orders.alarms import OrderInAlarm
 from bot.orders.buttons import OrderAction, OrderButton
 from bot.orders.history import HistoryPage
 from bot.orders.notifications import OrderNotification
@@ -22,8 +23,9 @@ from bot.orders.screens import payment as pay
 from bot.orders.screens.formatting import format_sent
 from bot.orders.screens.order_lists import show_history, show_missed, show_open_orders
 from bot.orders.user_data import export_order
-from bot.orders.warnings import AboutProblem, OrderWarning, show_warning
 from bot.recipients.repository import RecipientRepository
+from bot.staff.model import Alarm, AlarmKind
+from bot.staff.screens import show_raised
 from bot.support.model import Ticket
 from bot.support.screens.saved_replies import variable_values
 from tests.orders.builders import REPORTS, a_receipt, an_open_order, every_event_of, some_evidence
@@ -65,7 +67,8 @@ def all_of_one(outside: Outside, order: Order) -> Iterator[ScreenCase]:
     yield ScreenCase("verification", screens.show_genuine(t, order, JAKARTA))
     yield ScreenCase("privacy", Screen("\n".join(user_data.stored_orders((order,), 1, ()).format_rows(t))))
     yield ScreenCase("deletion waits", Screen(user_data.OpenOrders((order,)).details(t, NOW)))
-    yield ScreenCase("operators", show_warning(OrderWarning.FAILED, t, order, AboutProblem(order.reference), NOW))
+    alarm = Alarm(kind=AlarmKind.ORDER_FAILED, subject=order.reference, raised_at=NOW)
+    yield ScreenCase("operators", show_raised(reader, alarm, {order.reference: OrderInAlarm(order)}))
     if order.bolt11 is not None or order.deposit is not None:
         paid = pay.build_payment(reader, order, "MANGO LAUT")
         yield ScreenCase("payment", Screen(f"{paid.caption}{paid.follow_up or ''}", paid.keyboard))

@@ -13,10 +13,10 @@ from bot.orders.order import Order, OrderStatus, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import order_messages
 from bot.orders.status_handlers import StatusMessages
-from bot.orders.warnings import OrderWarning
 from bot.settlement.errors import NoAnswer
 from bot.settlement.model import OrderStep
 from bot.staff.model import AlarmKind
+from bot.staff.notifications import AlarmNotification
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.support.repository import TicketRepository
 from tests.operations.reconciled import alarms, found, make_orders_of_others, reconcile
@@ -100,7 +100,7 @@ async def test_who_sees_a_late_payment_saves_tells_and_alarms_once(
     paid = await system.order(order.reference)
     assert (paid.is_paid, paid.status(system.clock.now()), paid.next_poll_at) == (True, OrderStatus.FAILED_PAID, None)
     assert OrderNotification.FAILED in system.sender.kinds(EMMA)
-    assert system.sender.kinds(OSCAR) == [OrderWarning.FAILED]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
     async with system.sql.reading() as tx:
         (ticket,) = await TicketRepository(tx).of_order(order.reference)
     assert ticket.is_open
@@ -181,7 +181,7 @@ async def test_a_payment_after_an_early_failure_is_told_beside_that_failure(syst
     pay_late(system, order)
     await system.poll(after=5 * 60)
     assert system.sender.kinds(EMMA).count(OrderNotification.FAILED) == 2
-    assert system.sender.kinds(OSCAR) == [OrderWarning.FAILED]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
 
 
 async def test_a_late_payment_adds_no_evidence_where_the_recipient_was_deleted(system: OrderSystem) -> None:

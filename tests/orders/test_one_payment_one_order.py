@@ -12,8 +12,8 @@ from bot.infra.db.errors import StoreDown
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, HoldReason, Phase
 from bot.orders.repository import OrderRepository
-from bot.orders.warnings import OrderWarning
 from bot.payments import bolt11
+from bot.staff.notifications import AlarmNotification
 from tests.orders.builders import insert_orders
 from tests.orders.order_system import EMMA, NUMBER, OSCAR, REQUEST, SARI, OrderSystem, place_unresolved, rules
 from tests.settlement.builders import BCA
@@ -56,7 +56,7 @@ async def test_an_invoice_that_another_order_has_is_not_shown_and_staff_are_alar
     await system.deliver()
     assert (second.phase, second.bolt11, second.payment_hash) == (Phase.ABANDONED, None, None)
     assert system.sender.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
-    assert system.sender.kinds(OSCAR) == [OrderWarning.BAD_INVOICE]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
 
 
 @pytest.mark.parametrize("is_expired", [False, True])

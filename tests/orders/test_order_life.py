@@ -47,11 +47,12 @@ from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.orders.status_handlers import StatusMessages
 from bot.orders.tables import NEEDS_MESSAGE_IDS
-from bot.orders.warnings import OrderWarning
 from bot.payments import bolt11
 from bot.payments.tokens import LIGHTNING
 from bot.settlement.errors import SettlementFailure
 from bot.settlement.model import OrderReport, OrderRequest
+from bot.staff.model import AlarmKind
+from bot.staff.repository import AlarmRepository
 from bot.support.notifications import AboutTicket, TicketNotification, ticket_notification
 from bot.users.model import User
 from bot.users.repository import UserRepository
@@ -883,9 +884,13 @@ class OrderLifeMachine(RuleBasedStateMachine):
             assert OrderNotification.SENT in sent
         elif state == "FAILED":
             assert sent & {OrderNotification.FAILED, *(() if actual else (OrderNotification.EXPIRED,))}
-            assert not actual or about(subject, OrderWarning.FAILED) or OrderWarning.FAILED in refused
+            assert not actual or (AlarmKind.ORDER_FAILED, order.reference) in self.loop.run_reading(self.alarms())
         elif not actual and order.expires_at:
             assert OrderNotification.EXPIRED in sent
+
+    async def alarms(self) -> Any:
+        async with self.sql.reading() as tx:
+            return [(each.kind, each.subject) for each in await AlarmRepository(tx).find_open()]
 
     async def events(self, order: Order) -> Any:
         async with self.sql.reading() as tx:

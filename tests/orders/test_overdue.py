@@ -12,7 +12,6 @@ from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, Order, Phase, mark_overdue
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking import tracker
-from bot.orders.warnings import OrderWarning
 from bot.settlement.errors import KeyRefused
 from bot.staff.model import AlarmKind
 from bot.staff.notifications import AlarmNotification
@@ -62,7 +61,7 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
     for _ in range(5):
         await pass_time(system, 1)
     assert system.sender.edits_and_messages() == [OrderNotification.EDIT_STATUS, OrderNotification.OVERDUE]
-    assert system.sender.kinds(OSCAR) == [OrderWarning.OVERDUE]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
     assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD]
     known = await system.order(order.reference)
     assert known.is_overdue
@@ -74,7 +73,7 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
     ("state", "notifications", "staff"),
     [
         ("COMPLETED", [OrderNotification.SENT, TicketNotification.CLOSED], [AlarmNotification.CLEARED]),
-        ("FAILED", [OrderNotification.FAILED], [OrderWarning.FAILED]),
+        ("FAILED", [OrderNotification.FAILED], [AlarmNotification.RAISED]),
     ],
 )
 async def test_a_stuck_order_is_followed_and_its_end_is_told_as_any_other(
@@ -110,7 +109,7 @@ async def test_a_failure_after_the_payment_is_told_to_the_staff_by_itself_and_on
     await asyncio.gather(*(system.apply_report(order.reference, report) for _ in range(4)))
     await system.deliver()
     assert system.sender.edits_and_messages() == [OrderNotification.EDIT_STATUS, OrderNotification.FAILED]
-    assert system.sender.kinds(OSCAR) == [OrderWarning.FAILED]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
     assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD]
 
 
@@ -190,7 +189,7 @@ async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_te
     kinds = [(each.chat_id, each.kind) for each in sent]
     for chat, notice in (
         (EMMA, OrderNotification.OVERDUE),
-        (OSCAR, OrderWarning.OVERDUE),
+        (OSCAR, AlarmNotification.RAISED),
         (RINA, StaffNotification.NEW_CARD),
     ):
         notifications = [each for each in sent if (each.chat_id, each.kind) == (chat, notice)]

@@ -18,10 +18,10 @@ from bot.orders.order import EventNote, Order, Payer, Phase, payer_in_chat, paye
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import LinkTally, OrderRepository
 from bot.orders.user_data import delete_links, remove_recipients
-from bot.orders.warnings import OrderWarning
 from bot.recipients.repository import RecipientRepository
 from bot.settlement.model import OrderStep
 from bot.staff.model import AlarmKind
+from bot.staff.notifications import AlarmNotification
 from bot.staff.repository import AlarmRepository
 from bot.support.repository import TicketRepository
 from tests.orders.builders import an_order
@@ -90,7 +90,8 @@ async def test_trouble_without_a_chat_is_the_operators_and_opens_no_ticket_that_
     await staffed.tracker.check_deadlines()
     await staffed.deliver()
     failed = state == "FAILED"
-    assert await messages_about(staffed, order) == [(OSCAR, OrderWarning.FAILED if failed else OrderWarning.OVERDUE)]
+    assert await messages_about(staffed, order) == []
+    assert staffed.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
     assert staffed.sender.kinds(RINA) == []
     async with staffed.store.reading() as tx:
         (alarm,) = await AlarmRepository(tx).find_open()

@@ -17,11 +17,11 @@ from bot.orders.order import Phase
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.placement.submission import LIST_SECONDS
 from bot.orders.repository import OrderRepository
-from bot.orders.warnings import OrderWarning
 from bot.settlement.errors import KeyRefused, NeverReached, NoAnswer, Refused
 from bot.settlement.http import Timeouts
 from bot.settlement.model import Quote
 from bot.settlement.transport import DELIVERED_WITHIN_SECONDS
+from bot.staff.notifications import AlarmNotification
 from tests.orders.order_system import EMMA, OSCAR, RULES, OrderSystem, place_unresolved
 from tests.settlement.builders import BCA, BRI, GOPAY
 from tests.settlement.fake_settlement import FakeSettlement
@@ -47,7 +47,7 @@ async def test_what_is_not_as_agreed_is_never_shown_and_staff_are_alarmed(
     await system.deliver()
     assert (order.phase, order.bolt11) == (Phase.ABANDONED, None)
     assert system.sender.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
-    assert system.sender.kinds(OSCAR) == [OrderWarning.BAD_INVOICE]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
 
 
 async def test_a_second_tap_on_confirm_creates_no_second_order(system: OrderSystem, service: FakeSettlement) -> None:

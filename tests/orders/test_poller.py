@@ -213,13 +213,13 @@ async def test_a_refused_key_stops_everything_at_once_and_operators_hear_of_it_o
     pauses = [await system.poll(after=0 if index else 5) for index in range(8)]
     assert len(service.calls) == 8
     assert pauses == [5, 10, 20, 40, 80, 160, 300, 300]
-    assert system.sender.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
     service.reads.clear()
     await system.poll()
-    assert system.sender.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
     service.reads.append(KeyRefused())
     assert await system.poll() == 5
-    assert system.sender.kinds(OSCAR)[2:] == [AlarmNotification.KEY_REFUSED]
+    assert system.sender.kinds(OSCAR)[2:] == [AlarmNotification.RAISED]
 
 
 async def test_no_request_follows_a_refusal_though_others_waited_for_their_turn(
@@ -329,7 +329,7 @@ async def test_a_404_is_an_answer_that_shows_the_key_taken(system: OrderSystem, 
     service.reads.extend([KeyRefused(), OrderNotFound()])
     await system.poll()
     await system.poll()
-    assert system.sender.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
 async def test_an_order_that_breaks_a_rule_stops_no_look_up_of_others(

@@ -5,9 +5,9 @@ import pytest
 from bot.core.money import Amount
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Phase
-from bot.orders.warnings import OrderWarning
 from bot.settlement.model import CreatedOrder
 from bot.settlement.reading import ServiceResponse, read
+from bot.staff.notifications import AlarmNotification
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.settlement.builders import SAFE_ADDRESS
 from tests.settlement.fake_settlement import FakeSettlement
@@ -35,7 +35,7 @@ async def test_a_deposit_whose_parts_contradict_each_other_is_withheld_and_staff
     await system.deliver()
     assert (order.phase, order.deposit) == (Phase.ABANDONED, None)
     assert system.sender.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
-    assert system.sender.kinds(OSCAR) == [OrderWarning.BAD_INVOICE]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
 
 
 @pytest.mark.parametrize(

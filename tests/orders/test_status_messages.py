@@ -10,9 +10,9 @@ from bot.core.money import Amount
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
-from bot.orders.warnings import OrderWarning
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import Deposit
+from bot.staff.notifications import AlarmNotification
 from tests.infra.builders import due_heads
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem, rules
 from tests.settlement.builders import SAFE_ADDRESS, a_deposit
@@ -28,7 +28,7 @@ async def place_withheld_order(system: OrderSystem, **changes: Any) -> None:
     await system.deliver()
     assert (order.phase, order.bolt11, order.deposit) == (Phase.ABANDONED, None, None)
     assert system.sender.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
-    assert system.sender.kinds(OSCAR) == [OrderWarning.BAD_INVOICE]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
     assert system.sender.payment_requests() == []
     async with system.store.reading() as tx:
         assert await OrderRepository(tx).due(system.clock.now() + timedelta(days=1), is_paid=False) == ()

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from bot.home.feature import AUDIT_TERMS
+from bot.orders.alarms import OrderInAlarm
 from bot.orders.order import Order
-from bot.orders.warnings import OrderInAlarm
 from bot.staff.audit import PAGE_SIZE, AuditPage, AuditTerms
 from bot.staff.model import ORDER_ALARMS, Alarm, AlarmKind, AuditAction, AuditEntry, Subjects
 from bot.staff.screens import show_handled

@@ -11,10 +11,10 @@ from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered
 from bot.infra.telegram.ui.screen import Keyboard
-from bot.orders.warnings import OrderWarning, OrderWarnings, load_order, operator_notifications
-from bot.staff.alarms import add_order_alarm, clear_alarm
+from bot.orders.alarms import load_order
+from bot.staff.alarms import clear_alarm, raise_order_alarm
 from bot.staff.model import AlarmKind, AlarmSubjects, Outcome
-from bot.staff.notifications import AlarmMessages
+from bot.staff.notifications import AlarmMessages, AlarmNotification, alarm_notifications
 from bot.staff.repository import AuditRepository
 from bot.support.notifications import ticket_subject
 from bot.support.repository import TicketRepository
@@ -61,7 +61,7 @@ def sent_messages(system: OrderSystem) -> SentMessages:
     others = system.sender.send
 
     async def send(notification: StoredNotification) -> Any:
-        renderers = alarm_renderers(sent_messages, system, frozenset({OSCAR, OLGA}), notification)
+        renderers = alarm_renderers(sent_messages, system, notification)
         return await (renderers.send(notification) if notification.kind in renderers.kinds else others(notification))
 
     system.sender.send = send  # type: ignore[method-assign]
@@ -69,14 +69,14 @@ def sent_messages(system: OrderSystem) -> SentMessages:
 
 
 def alarm_renderers(
-    sent_messages: SentMessages, system: OrderSystem, operators: frozenset[int], notification: StoredNotification
+    sent_messages: SentMessages, system: OrderSystem, notification: StoredNotification
 ) -> Renderers[RenderContext]:
     """Return the renderers of alarms, in the language of the notification's reader."""
     chat_id = notification.chat_id
     reader = User(id=chat_id, created_at=notification.created_at, locale="id" if chat_id == OLGA else "en")
     context = context_for(reader, store=system.store, messenger=sent_messages, now=system.clock.now())
     messages = AlarmMessages(AlarmSubjects(load_order), SERVICE_CONTACT)
-    return renderers_for(context, messages.renderers(), OrderWarnings(operators, SERVICE_CONTACT).renderers())
+    return renderers_for(context, messages.renderers())
 
 
 @pytest.fixture
@@ -176,11 +176,11 @@ async def test_a_reminder_of_alarms_that_have_ended_is_not_sent(
 async def test_a_message_that_may_have_arrived_says_so_when_it_is_sent_again(
     system: OrderSystem, sent_messages: SentMessages
 ) -> None:
-    reference = await fail_after_payment(system)
-    order = await system.order(reference)
-    (warning,) = operator_notifications([OSCAR], OrderWarning.FAILED, order, system.clock.now())
-    notification = as_stored(replace(warning, maybe_sent=True))
-    renderers = alarm_renderers(sent_messages, system, frozenset({OSCAR}), notification)
+    await fail_after_payment(system)
+    (alarm,) = await system.alarms.find_open()
+    (raised,) = alarm_notifications([OSCAR], AlarmNotification.RAISED, alarm, system.clock.now())
+    notification = as_stored(replace(raised, maybe_sent=True))
+    renderers = alarm_renderers(sent_messages, system, notification)
     outcome: DeliveryOutcome = await renderers.send(notification)
     assert isinstance(outcome, Sent)
     assert text("infra.outbox.again") in sent_messages.texts[OSCAR][-1]
@@ -218,8 +218,8 @@ async def test_what_ended_by_itself_or_came_up_again_cannot_be_undone(system: Or
     assert await system.monitor.reopen(kind, reference, OSCAR) is None
     assert await system.monitor.reopen(AlarmKind.STAFF_CHAT_LOST, "", OSCAR) is None
     async with system.store.transaction() as tx:
-        await add_order_alarm(tx, kind, reference, system.clock.now())
+        await raise_order_alarm(tx, kind, reference, system.clock.now(), ())
     assert await system.monitor.resolve(kind, reference, OSCAR, Outcome.OTHER)
     async with system.store.transaction() as tx:
-        await add_order_alarm(tx, kind, reference, system.clock.now())
+        await raise_order_alarm(tx, kind, reference, system.clock.now(), ())
     assert await system.monitor.reopen(kind, reference, OSCAR) is None

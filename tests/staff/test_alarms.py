@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from bot.infra.db.errors import StoreDown
-from bot.orders.warnings import load_order
+from bot.orders.alarms import load_order
 from bot.settlement.client import SettlementClient
 from bot.settlement.errors import KeyRefused, NeverReached, NoAnswer, OrderNotFound, OutcomeUnknown, Refused, SlowDown
 from bot.settlement.health import Health
@@ -51,7 +51,7 @@ async def test_an_incident_is_reported_once_and_its_end_once(system: OrderSystem
     for _ in range(3):
         system.health.record_answer()
         await system.deliver()
-    assert system.sender.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
 async def test_a_second_incident_is_reported_even_within_the_same_second(system: OrderSystem) -> None:
@@ -62,29 +62,29 @@ async def test_a_second_incident_is_reported_even_within_the_same_second(system:
     system.clock.passes(milliseconds=1)
     system.health.record_rejected_key()
     assert await received_kinds(system) == [
-        AlarmNotification.KEY_REFUSED,
-        AlarmNotification.KEY_WORKS,
-        AlarmNotification.KEY_REFUSED,
+        AlarmNotification.RAISED,
+        AlarmNotification.CLEARED,
+        AlarmNotification.RAISED,
     ]
 
 
 async def test_a_hundred_who_raise_it_at_once_raise_one(system: OrderSystem, other_system: OrderSystem) -> None:
     both = [system.alarms, other_system.alarms] * 50
     assert sum(await asyncio.gather(*(alarms.record_findings([REFUSED], ()) for alarms in both))) == 1
-    assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED]
+    assert await received_kinds(system) == [AlarmNotification.RAISED]
 
 
 async def test_a_restart_repeats_no_alarm_and_reports_its_end(
     system: OrderSystem, file: str, service: FakeSettlement
 ) -> None:
     system.health.record_rejected_key()
-    assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED]
+    assert await received_kinds(system) == [AlarmNotification.RAISED]
     system.clock.passes(minutes=5)
     again = OrderSystem(file, service)
     again.health.record_rejected_key()
     assert await received_kinds(again) == []
     again.health.record_answer()
-    assert await received_kinds(again) == [AlarmNotification.KEY_WORKS]
+    assert await received_kinds(again) == [AlarmNotification.CLEARED]
     await again.close()
 
 
@@ -99,7 +99,7 @@ async def test_an_alarm_that_could_not_be_saved_is_raised_by_the_next_check(
         patched.setattr(system.store, "transaction", away)
         with pytest.raises(StoreDown):
             await system.check_service()
-    assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED]
+    assert await received_kinds(system) == [AlarmNotification.RAISED]
 
 
 async def test_every_operator_is_notified(system: OrderSystem) -> None:
@@ -117,9 +117,9 @@ async def test_any_refused_read_is_noticed_and_any_answer_ends_it(
     service.reads.append(KeyRefused())
     with pytest.raises(KeyRefused):
         await call(monitored)
-    assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED]
+    assert await received_kinds(system) == [AlarmNotification.RAISED]
     await call(monitored)
-    assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+    assert await received_kinds(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
 async def test_a_refused_post_is_noticed_and_a_made_order_ends_it(
@@ -128,9 +128,9 @@ async def test_a_refused_post_is_noticed_and_a_made_order_ends_it(
     service.places.append(KeyRefused())
     with pytest.raises(KeyRefused):
         await monitored.place(REQUEST, at_any_time)
-    assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED]
+    assert await received_kinds(system) == [AlarmNotification.RAISED]
     assert (await monitored.place(REQUEST, at_any_time)).service_id == "svc-1"
-    assert await received_kinds(system) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+    assert await received_kinds(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
 @pytest.mark.parametrize("failure", [OrderNotFound(), NoAnswer(), SlowDown(retry_after=1)])

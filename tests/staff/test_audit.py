@@ -12,7 +12,7 @@ from bot.core.zones import PRESUMED
 from bot.infra.db.errors import StoreDown
 from bot.operations.service import StatisticsService
 from bot.staff import audit as module
-from bot.staff.alarms import add_order_alarm
+from bot.staff.alarms import raise_order_alarm
 from bot.staff.audit import PAGE_SIZE, STAFF_TERMS, AuditLog, AuditTerms, name_as_written, record_audit
 from bot.staff.model import AlarmKind, AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
@@ -38,10 +38,10 @@ async def view_orders(system: OrderSystem, count: int, *, by: int = RINA) -> Non
             await record_audit(tx, by, AuditAction.LOOKED, subject, now, user_id=EMMA, detail=why)
 
 
-async def raise_order_alarm(system: OrderSystem, reference: str) -> None:
+async def raise_alarm(system: OrderSystem, reference: str) -> None:
     """Raise an alarm about an order."""
     async with system.store.transaction() as tx:
-        await add_order_alarm(tx, AlarmKind.ORDER_FAILED, reference, system.clock.now())
+        await raise_order_alarm(tx, AlarmKind.ORDER_FAILED, reference, system.clock.now(), ())
 
 
 async def all_entries(system: OrderSystem) -> list[AuditEntry]:
@@ -122,7 +122,7 @@ async def test_an_export_of_orders_is_recorded_with_its_period(system: OrderSyst
 
 async def test_a_resolved_alarm_is_recorded_once_with_the_user_concerned(system: OrderSystem) -> None:
     order = await system.place()
-    await raise_order_alarm(system, order.reference)
+    await raise_alarm(system, order.reference)
     assert await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
     assert not await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
     (entry,) = await all_entries(system)
@@ -135,7 +135,7 @@ async def test_what_cant_be_recorded_isnt_done(system: OrderSystem, monkeypatch:
         raise StoreDown
 
     order = await system.place()
-    await raise_order_alarm(system, order.reference)
+    await raise_alarm(system, order.reference)
     monkeypatch.setattr(AuditRepository, "add", fails)
     with pytest.raises(StoreDown):
         await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, OSCAR)

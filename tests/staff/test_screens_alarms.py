@@ -11,7 +11,7 @@ from bot.infra.outbox.model import Backlog
 from bot.infra.outbox.repository import unpack
 from bot.infra.telegram.ui.reader import Reader
 from bot.operations import screens as operator_screens
-from bot.orders.warnings import OrderInAlarm
+from bot.orders.alarms import OrderInAlarm
 from bot.staff import screens
 from bot.staff.buttons import AlarmAction, AlarmButton
 from bot.staff.model import Alarm, AlarmKind
@@ -219,19 +219,6 @@ def test_where_the_service_is_reached_is_left_out_if_nobody_set_it(locale: str) 
     for alarm in every_alarm(ORDER, NOW, "no"):
         shown = ScreenCase("", screens.show_raised(Reader(t, JAKARTA, NOW), alarm, ORDERS)).text
         assert not says(shown, "staff.alarm.service_contact", locale)
-    unnamed = ScreenCase("", screens.show_key_refused(t, KEY_REFUSED)).text
-    assert not says(unnamed, "staff.alarm.service_contact", locale)
-    named = ScreenCase("", screens.show_key_refused(t, KEY_REFUSED, "@service_help")).text
-    assert says(named, "staff.alarm.service_contact", locale, contact="@service_help")
-
-
-@pytest.mark.parametrize("locale", LOCALES)
-def test_a_rejected_key_says_what_to_do_until_it_works(locale: str) -> None:
-    t = TRANSLATIONS.get(locale)
-    shown = (screens.show_key_refused(t, KEY_REFUSED), screens.show_key_works(t))
-    refused, works = (ScreenCase("", screen).text for screen in shown)
-    assert says(refused, "staff.alarm.todo.key_refused", locale)
-    assert not says(works, "staff.alarm.todo.key_refused", locale)
 
 
 @pytest.mark.parametrize(("orders", "named"), [(ORDERS, "cm1"), ({}, "ABC2345")])

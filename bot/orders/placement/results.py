@@ -22,8 +22,9 @@ from bot.orders.placement.matching import OrderListing
 from bot.orders.poll_intervals import next_poll_at
 from bot.orders.repository import OrderRepository, Rival
 from bot.orders.rules import OrderRules, may_begin
-from bot.orders.warnings import OrderWarning, warn_operators
 from bot.settlement.model import CreatedOrder
+from bot.staff.alarms import raise_order_alarm
+from bot.staff.model import AlarmKind
 
 log = structlog.get_logger(__name__)
 
@@ -146,7 +147,8 @@ class ResultRecorder:
 
     async def _warn_staff(self, tx: Transaction, order: Order, complaint: str, now: datetime) -> None:
         tx.on_commit.append(lambda: log.error("order_withheld", reason=complaint))
-        await warn_operators(tx, self._rules.operator_ids, OrderWarning.BAD_INVOICE, order, now, complaint=complaint)
+        kind, reference, operator_ids = AlarmKind.INVOICE_MISMATCH, order.reference, self._rules.operator_ids
+        await raise_order_alarm(tx, kind, reference, now, operator_ids, complaint=complaint)
 
 
 async def save_uncreated(tx: Transaction, order: Order, kinds: Collection[OrderNotification], now: datetime) -> None:

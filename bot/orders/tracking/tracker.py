@@ -36,10 +36,9 @@ from bot.orders.preferences import DeliveryMode, delivery_mode, step_notificatio
 from bot.orders.receipts.service import create_receipt
 from bot.orders.repository import OrderRepository, TrackedOrder
 from bot.orders.rules import OrderRules
-from bot.orders.warnings import OrderWarning, warn_operators
 from bot.payments import bolt11
 from bot.settlement.model import COMPLETED, Deposit, OrderReport
-from bot.staff.alarms import clear_alarm
+from bot.staff.alarms import clear_alarm, raise_order_alarm
 from bot.staff.model import AlarmKind
 from bot.users.repository import UserRepository
 
@@ -69,7 +68,7 @@ PAYMENT_NOTICED_SECONDS: Final = Histogram(
     buckets=(1, 2, 3, 5, 8, 13, 30, 60, 300, 3600),
 )
 
-WARNING_OF = {OrderProblem.OVERDUE: OrderWarning.OVERDUE, OrderProblem.FAILED: OrderWarning.FAILED}
+ALARM_OF = {OrderProblem.OVERDUE: AlarmKind.ORDER_STUCK, OrderProblem.FAILED: AlarmKind.ORDER_FAILED}
 
 
 class OrderListener(Protocol):
@@ -149,7 +148,7 @@ class ReportRecorder:
 
     async def warn_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
         """Raise the alarm about an order, and notify the operators and the listeners."""
-        await warn_operators(tx, self._rules.operator_ids, WARNING_OF[problem], order, now)
+        await raise_order_alarm(tx, ALARM_OF[problem], order.reference, now, self._rules.operator_ids)
         for listener in self._listeners:
             await listener.order_needs_staff(tx, order, problem, now)
 

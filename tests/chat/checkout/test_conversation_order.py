@@ -270,7 +270,7 @@ async def test_what_the_service_refuses_or_falsifies_is_never_to_be_paid(shared_
     await shared_system.service.does("settings", wrongInvoice="amount")
     await sari.taps(label("checkout.review.confirm"))
     await sari.sees(like("orders.notification.not_shown"))
-    warned = await oscar.sees(like("orders.notification.staff_bad_invoice"))
+    warned = await oscar.sees(like("staff.alarm.invoice_mismatch"))
     assert "1234567890" not in str(warned)
     assert await sari.count("lnbcrt") == 0
 

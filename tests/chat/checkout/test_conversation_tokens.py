@@ -62,7 +62,7 @@ async def test_tokens_of_another_contract_are_never_shown_and_staff_hear_of_it(s
     await shared_system.service.does("settings", wrongDeposit="contract")
     await emma.taps(label("checkout.review.confirm_deposit"))
     await emma.sees(like("orders.notification.not_shown"))
-    await oscar.sees(like("orders.notification.staff_bad_invoice"))
+    await oscar.sees(like("staff.alarm.invoice_mismatch"))
     assert await emma.count(like("orders.pay.deposit")) == 0
 
 

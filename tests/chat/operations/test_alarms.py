@@ -22,7 +22,7 @@ async def test_of_two_operators_one_is_on_an_alarm_and_the_other_sees_who(tmp_pa
             await each.says("/start")
         _, order = await fail_after_payment(kirim)
         reference = str(row_of(kirim, order)["reference"])
-        alarms = [await each.sees(like("orders.notification.staff_failed"), anywhere=True) for each in (oscar, rina)]
+        alarms = [await each.sees(like("staff.alarm.order_failed"), anywhere=True) for each in (oscar, rina)]
         data = f"al:take:order_failed:{reference}"
         stranger = await new_user(kirim)
         assert (await stranger.presses(await stranger.says("/help"), data, force=True))["text"] == label(
@@ -56,7 +56,7 @@ async def test_how_an_order_ended_reaches_the_customer_by_a_press_and_can_be_und
         user, order = await fail_after_payment(kirim)
         await wait_for_card(rina, user)
         reference = str(row_of(kirim, order)["reference"])
-        alarm = await oscar.sees(like("orders.notification.staff_failed"), anywhere=True)
+        alarm = await oscar.sees(like("staff.alarm.order_failed"), anywhere=True)
         await oscar.taps(label("staff.alarm.seen_to"), message=alarm)
         await oscar.taps(label("staff.alarm.outcome_refunded"))
         handled = await oscar.sees(like("staff.alarm.handled", reference=reference))

@@ -16,14 +16,14 @@ from tests.e2e.faults import ORDERS, clear_faults, wait_until_idle
 from tests.e2e.new_users import Sender, new_sender_at_review, new_senders_at_review
 from tests.e2e.orders.steps import refresh_status
 from tests.e2e.system import System
-from tests.texts import label, like
+from tests.texts import label, like, text
 from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PAID = like("orders.notification.paid")
 SHOWN = like("orders.status_message.waiting")
-REFUSED, TAKEN = like("staff.notification.staff_key_refused"), like("staff.notification.staff_key_works")
+REFUSED, TAKEN = like("staff.alarm.key_refused"), like("staff.alarm.over", line=text("staff.alarm.key_refused_over"))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

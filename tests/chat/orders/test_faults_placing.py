@@ -20,7 +20,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 CHECKING, ASKED = like("orders.notification.checking"), like("orders.notification.unresolved")
 NO_ORDER = like("orders.notification.refused")
 BCA = "014"
-WARNING = like("orders.notification.staff_bad_invoice")
+WARNING = like("staff.alarm.invoice_mismatch")
 SHOWN = like("orders.status_message.waiting")
 
 

@@ -15,7 +15,7 @@ from tests.waiting import until
 DOWN = like("staff.alarm.service_down")
 OVER = like("staff.alarm.over", line=text("staff.alarm.service_down_over"))
 SERVICE_IS_DOWN = f"🚨 {like('staff.alarm.service_down_name')}: {like('staff.alarm.service_down_wrong')}\n"
-FAILED = like("orders.notification.staff_failed")
+FAILED = like("staff.alarm.order_failed")
 
 
 @pytest.fixture
