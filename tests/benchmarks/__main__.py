@@ -17,22 +17,11 @@ BENCHMARKS = {
     "order": "order_cost",
     "people": "people_at_once",
     "bot": "whole_bot",
-    "orders": "orders_followed",
-    "polls": "polled_in_turn",
-    "updates": "updates_per_second",
-    "qr": "qr_codes",
-    "receipts": "receipts",
-    "pages": "wallet_pages",
-    "replicas": "replicas",
     "start": "start_and_memory",
-    "walks": "walks",
     "broadcast": "broadcast",
     "lines": "lines_understood",
     "sums": "sums_understood",
 }
-
-
-COMPARED_WITH_A_COMMIT = frozenset({"order", "bot", "start", "walks"})
 
 
 async def main(names: list[str], *, quick: bool, before: str | None = None) -> list[report.Row]:
@@ -42,7 +31,7 @@ async def main(names: list[str], *, quick: bool, before: str | None = None) -> l
         began = time.perf_counter()
         _say(f"{name} …")
         module = importlib.import_module(f"tests.benchmarks.{BENCHMARKS[name]}")
-        more = {"before": before} if before and name in COMPARED_WITH_A_COMMIT else {}
+        more = {"before": before} if before and name == "order" else {}
         found: list[report.Row] = await module.run(quick=quick, **more)
         rows += found
         _say(f"{name}: {time.perf_counter() - began:.0f} s\n{report.table(found)}")
@@ -59,9 +48,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(BENCHMARKS)} (all by default)")
     parser.add_argument("--quick", action="store_true", help="a short check that everything runs, not a measurement")
-    parser.add_argument(
-        "--before", metavar="COMMIT", help='the commit that "order", "bot", "start" and "walks" are compared with'
-    )
+    parser.add_argument("--before", metavar="COMMIT", help='the commit that "order" is compared with')
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there, too")
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(BENCHMARKS):

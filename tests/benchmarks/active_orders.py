@@ -1,4 +1,4 @@
-"""Many active orders, created at the service and inserted into the bot's database as newly confirmed ones."""
+"""Open orders, created at the service and inserted into the bot's database as newly confirmed ones."""
 
 import hashlib
 import random
@@ -16,9 +16,6 @@ from tests.benchmarks.sandbox_system import SandboxSystem
 from tests.infra.keys import VAULT
 
 PAID_STATE = "LN_INVOICE_PAID"
-ELSEWHERE = 5_000_000_000
-"""The first chat id of orders that never change. No user has such a chat."""
-
 EXPIRES = timedelta(minutes=55)
 AT_ONCE = 1000
 
@@ -31,34 +28,27 @@ class Followed:
     chat_id: int
 
 
-async def create_orders(system: SandboxSystem, count: int, *, paid: bool = False) -> list[str]:
-    """Create orders at the service, unpaid or just paid. Return their ids, oldest first."""
+async def create_orders(system: SandboxSystem, count: int) -> list[str]:
+    """Create unpaid orders at the service. Return their ids, oldest first."""
     ids: list[str] = []
     while len(ids) < count:
-        request = {"count": min(AT_ONCE, count - len(ids))} | ({"state": PAID_STATE} if paid else {})
-        answer = await system.service.does("bulk", **request)
+        answer = await system.service.does("bulk", count=min(AT_ONCE, count - len(ids)))
         ids += answer["orderIds"]
     return ids
 
 
-async def insert_orders(
-    system: SandboxSystem, ids: Sequence[str], *, watched: Sequence[str], paid: bool = False, within: float = 5.0
-) -> list[Followed]:
-    """Insert orders into the bot's database, with their first polls spread over `within` seconds.
-
-    The `watched` ones belong to users.
-    """
-    chats = {service_id: await system.user(number) for number, service_id in enumerate(watched)}
+async def insert_orders(system: SandboxSystem, ids: Sequence[str]) -> list[Followed]:
+    """Insert orders of new users into the bot's database, with their first polls spread over some seconds."""
+    chats = {service_id: await system.user(number) for number, service_id in enumerate(ids)}
     for user in chats.values():
         await system.says(user, "/start")
     store = Database(system.database, VAULT)
     await store.upgrade()
     async with store.transaction() as tx:
-        for number, service_id in enumerate(ids):
-            chat_id = chats.get(service_id, ELSEWHERE + number)
-            await OrderRepository(tx).add(an_order(service_id, chat_id, paid=paid, within=within))
+        for service_id, chat_id in chats.items():
+            await OrderRepository(tx).add(an_order(service_id, chat_id))
     await store.close()
-    return [Followed(service_id, chats[service_id]) for service_id in watched]
+    return [Followed(service_id, chat_id) for service_id, chat_id in chats.items()]
 
 
 def reference_of(service_id: str) -> str:
@@ -67,8 +57,8 @@ def reference_of(service_id: str) -> str:
     return "".join(REFERENCE_ALPHABET[byte % len(REFERENCE_ALPHABET)] for byte in digest[:REFERENCE_LENGTH])
 
 
-def an_order(service_id: str, chat_id: int, *, paid: bool, within: float) -> Order:
-    """Return an order that was just confirmed, unpaid or just paid, and is first polled within `within` seconds."""
+def an_order(service_id: str, chat_id: int) -> Order:
+    """Return an unpaid order that was just confirmed."""
     now = datetime.now(UTC)
     return Order(
         reference=reference_of(service_id),
@@ -85,13 +75,12 @@ def an_order(service_id: str, chat_id: int, *, paid: bool, within: float) -> Ord
         phase=Phase.OPEN,
         created_at=now,
         service_id=service_id,
-        state=PAID_STATE if paid else "IDLE",
-        step=OrderStep.PAID if paid else OrderStep.CREATED,
+        state="IDLE",
+        step=OrderStep.CREATED,
         sats=9_000,
         idr=150_000,
         btc_idr=Decimal(1_666_666_666),
         bolt11="lnbcrt" + "q" * 300,
         expires_at=now + EXPIRES,
-        paid_at=now if paid else None,
-        next_poll_at=now + timedelta(seconds=random.uniform(0, within)),
+        next_poll_at=now + timedelta(seconds=random.uniform(0, 5)),
     )

@@ -82,7 +82,7 @@ async def run(*, quick: bool) -> list[Row]:
 
 async def _payments(system: SandboxSystem, count: int) -> list[Followed]:
     ids = await active_orders.create_orders(system, count)
-    return await active_orders.insert_orders(system, ids, watched=ids)
+    return await active_orders.insert_orders(system, ids)
 
 
 async def _show_cards(system: SandboxSystem, store: Database, paying: Sequence[Followed]) -> None:

@@ -1,4 +1,4 @@
-"""(e) The time from the command to the first `getUpdates`, and the memory of an idle bot, now and in an older version.
+"""(e) The time from the command to the first `getUpdates`, and the memory of an idle bot, beside a bare one.
 
 The same for the tools for AI agents: from the command to the answer to `initialize`.
 """
@@ -15,8 +15,8 @@ from pathlib import Path
 
 from tests.benchmarks import skeleton
 from tests.benchmarks.bot_api_stub import Stub, serving
-from tests.benchmarks.older_version import BEFORE, ROOT, older_version
-from tests.benchmarks.processes import memory, processor_seconds, running_program, until
+from tests.benchmarks.older_version import ROOT
+from tests.benchmarks.processes import memory, processor_seconds, running, until
 from tests.benchmarks.report import Row, seconds, times_as_much
 from tests.infra.keys import ENCRYPTION_KEYS
 
@@ -41,60 +41,35 @@ class Start:
     megabytes: float
 
 
-async def run(*, quick: bool, before: str = BEFORE) -> list[Row]:
-    """Run the benchmark, with the commit `before` beside this one. Return its rows."""
+async def run(*, quick: bool) -> list[Row]:
+    """Run the benchmark. Return its rows."""
     rounds = 1 if quick else ROUNDS
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         fresh = [await _start(lambda url, n=n: _kirim(url, folder / f"{n}.db"), folder) for n in range(rounds)]  # type: ignore[misc]
         again = [await _start(lambda url: _kirim(url, folder / "0.db"), folder) for _ in range(rounds)]
         plain = [await _start(_skeleton, folder) for _ in range(rounds)]
+    tools = [await _start_tools() for _ in range(rounds)]
     bare = "the bare skeleton on PTB"
     return [
         _row("start of `python -m bot run` to the first getUpdates, empty folder", fresh, bare, plain),
         _row("the same with a database that is up to date", again, bare, plain),
         _processor_row("the same, processor time", again, bare, plain),
         _memory_row("memory at rest (RSS)", again, bare, plain),
-        *await _compare_with_older_version(rounds, before),
+        _row("start of `kirim-mcp` to the answer to `initialize`", tools, "", []),
+        _memory_row("memory of `kirim-mcp` after that (RSS)", tools, "", []),
     ]
 
 
-async def _compare_with_older_version(rounds: int, commit: str) -> list[Row]:
-    """Return the rows of both versions, or none if this copy of the repository has no older version."""
-    with older_version(commit) as older, tempfile.TemporaryDirectory() as name:
-        if older is None:
-            return []
-        folder, versions = Path(name), {"now": ROOT, "before": older}
-        bots: dict[str, list[Start]] = {version: [] for version in versions}
-        tools: dict[str, list[Start]] = {version: [] for version in versions}
-        for _ in range(rounds + 1):  # they take turns, because the machine's speed varies
-            for version, program in versions.items():
-                database = folder / f"{version}.db"
-                bots[version].append(await _start(lambda url, d=database: _kirim(url, d), folder, program))  # type: ignore[misc]
-                tools[version].append(await _start_tools(program))
-    versus = f"before ({commit})"
-    # The first start of each creates its database and its compiled files.
-    bot, bot_before = bots["now"][1:], bots["before"][1:]
-    tool, tool_before = tools["now"][1:], tools["before"][1:]
-    return [
-        _row("start of `python -m bot run` with a database that is up to date", bot, versus, bot_before),
-        _processor_row("the same, processor time", bot, versus, bot_before),
-        _memory_row("memory at rest (RSS)", bot, versus, bot_before),
-        _row("start of `kirim-mcp` to the answer to `initialize`", tool, versus, tool_before),
-        _processor_row("the same, processor time", tool, versus, tool_before),
-        _memory_row("memory of `kirim-mcp` after that (RSS)", tool, versus, tool_before),
-    ]
-
-
-async def _start_tools(program: Path) -> Start:
+async def _start_tools() -> Start:
     command = "from bot.__main__ import mcp; mcp()"
     began = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
         command,
-        cwd=program,
-        env={**os.environ, **AGENT, "PYTHONPATH": str(program)},
+        cwd=ROOT,
+        env={**os.environ, **AGENT},
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
@@ -127,16 +102,11 @@ def _skeleton(address: str) -> tuple[tuple[str, ...], dict[str, str]]:
     return ("tests.benchmarks.plain_bot", address), {}
 
 
-async def _start(
-    bot: Callable[[str], tuple[tuple[str, ...], dict[str, str]]], folder: Path, program: Path | None = None
-) -> Start:
+async def _start(bot: Callable[[str], tuple[tuple[str, ...], dict[str, str]]], folder: Path) -> Start:
     async with serving(Stub()) as stub:
         module, environment = bot(stub.address)
         began = time.perf_counter()
-        # -P: the program comes from `program`, and not from the folder where the benchmarks were started.
-        arguments = ("-m", *module) if program is None else ("-P", "-m", *module)
-        known = environment if program is None else {**environment, "PYTHONPATH": str(program)}
-        async with running_program(*arguments, log=folder / "bot.log", environment=known) as process:
+        async with running(*module, log=folder / "bot.log", environment=environment) as process:
             await until(stub.polled, process, folder / "bot.log", TIMEOUT_SECONDS)
             took = (stub.first_poll or 0) - began
             processor = processor_seconds(process)
@@ -164,7 +134,10 @@ def _compare(  # noqa: PLR0917  both sides, then what of them
     read: Callable[[Start], float],
     show: Callable[[float], str],
 ) -> Row:
-    mine, other = (statistics.median(map(read, starts)) for starts in (ours, theirs))
+    mine = statistics.median(map(read, ours))
+    if not theirs:
+        return Row(part="e", measured=what, ours=show(mine))
+    other = statistics.median(map(read, theirs))
     return Row(
         part="e", measured=what, ours=show(mine), versus=versus, theirs=show(other), ratio=times_as_much(mine, other)
     )

@@ -5,8 +5,7 @@ shows the answer. Users who pause to think are compared with one user. Without a
 many answers a second the bot can give.
 
 200 users who write in the same moment are measured under both readings of Telegram's limit of 30 messages a second:
-it counts only bulk, or all messages. They are compared with what 29.7 messages a second would take. With the documented
-limit, they are also compared with an earlier commit, in rounds that alternate.
+it counts only bulk, or all messages. They are compared with what 29.7 messages a second would take.
 """
 
 import asyncio
@@ -15,21 +14,16 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from bot.sandbox.bot_api.model import TOTAL_LIMITS, TotalLimit
-from tests.benchmarks.older_version import BEFORE, ROOT, older_version
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much
 from tests.benchmarks.sandbox_system import Json, SandboxSystem, open_system
 from tests.texts import label, like
 
 SERVICE_SECONDS = 0.3
 PEOPLE, FEW_PEOPLE = 200, 10
-ROUNDS = 3
 THINKING = (6.0, 18.0)
 PER_SECOND = 29.7
-GROWN = 14.0
-"""Seconds after which an earlier commit sends at its full rate."""
 FIXED = f"{PER_SECOND} messages a second (calculated)"
 QUICK_CHATS = {"CHAT_MESSAGES_PER_SECOND": "30"}
 """Only the bot's own time is measured then, and not the pace of a chat."""
@@ -52,8 +46,8 @@ WAY = (
 )
 
 
-async def run(*, quick: bool, before: str = BEFORE) -> list[Row]:
-    """Run the benchmark, with the commit `before` beside this one. Return its rows."""
+async def run(*, quick: bool) -> list[Row]:
+    """Run the benchmark. Return its rows."""
     count = FEW_PEOPLE if quick else PEOPLE
     async with _served() as system, system.program("-m", "bot", "run", **QUICK_CHATS):
         people = [await system.user(number) for number in range(count + 3)]
@@ -83,23 +77,7 @@ async def run(*, quick: bool, before: str = BEFORE) -> list[Row]:
             theirs=f"{PER_SECOND}/s",
             ratio=times_as_much(rate, PER_SECOND),
         ),
-        *await _compare_with_older_version(
-            f"{what}, all in one moment, Telegram limits only bulk", count, before, quick=quick
-        ),
     ]
-
-
-async def _compare_with_older_version(what: str, count: int, commit: str, *, quick: bool) -> list[Row]:
-    """Return the row of both versions, or none if this copy of the repository has no older version."""
-    with older_version(commit) as older:
-        if older is None:
-            return []
-        times: dict[Path, list[float]] = {ROOT: [], older: []}
-        for _ in range(1 if quick else ROUNDS):  # they take turns, because the machine's speed varies
-            for program in times:
-                times[program] += await _time_same_moment("bulk", count, program)
-    ours, theirs = map(Spread.from_times, times.values())
-    return [_row(what, ours, f"commit {commit}", theirs)]
 
 
 def _row(what: str, ours: Spread, versus: str, theirs: Spread) -> Row:
@@ -121,12 +99,10 @@ async def _measure_thinking(count: int, thinking: tuple[float, float]) -> Spread
             return Spread.from_times(await all_walk(system, people[:count], WAY[:2], thinking))
 
 
-async def _time_same_moment(reading: TotalLimit, count: int, program: Path = ROOT) -> list[float]:
-    """Return the answer times of users who all write in one moment to the bot in the folder `program`."""
-    # -P: the program comes from `program`, and not from the folder where the benchmarks were started.
-    async with _served(reading) as system, system.program("-P", "-m", "bot", "run", PYTHONPATH=str(program)):
+async def _time_same_moment(reading: TotalLimit, count: int) -> list[float]:
+    """Return the answer times of users who all write in one moment."""
+    async with _served(reading) as system, system.bot():
         people = [await system.user(number) for number in range(count)]
-        await asyncio.sleep(GROWN)
         return await all_walk(system, people, WAY[:1])
 
 
