@@ -17,10 +17,8 @@ OUT = (
 
 
 def _paragraphs(path: Path) -> list[str]:
-    """Return the text of a document without code, a line each; of the changes, those that aren't released."""
+    """Return the text of a document without code, a line each."""
     text = DOCUMENTS[path]
-    if path.name == "CHANGELOG.md":
-        text = text.partition("\n## Unreleased\n")[2].partition("\n## ")[0]
     return [" ".join(each.split()) for each in re.split(r"\n\s*\n|\n(?=[-|#])", without_code(text)) if each.strip()]
 
 
