@@ -19,6 +19,7 @@ BENCHMARKS = {
     "bot": "whole_bot",
     "start": "start_and_memory",
     "broadcast": "broadcast",
+    "walks": "walks",
     "lines": "lines_understood",
     "sums": "sums_understood",
 }
@@ -31,7 +32,7 @@ async def main(names: list[str], *, quick: bool, before: str | None = None) -> l
         began = time.perf_counter()
         _say(f"{name} …")
         module = importlib.import_module(f"tests.benchmarks.{BENCHMARKS[name]}")
-        more = {"before": before} if before and name == "order" else {}
+        more = {"before": before} if before and name in ("order", "walks") else {}
         found: list[report.Row] = await module.run(quick=quick, **more)
         rows += found
         _say(f"{name}: {time.perf_counter() - began:.0f} s\n{report.table(found)}")
@@ -48,7 +49,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(BENCHMARKS)} (all by default)")
     parser.add_argument("--quick", action="store_true", help="a short check that everything runs, not a measurement")
-    parser.add_argument("--before", metavar="COMMIT", help='the commit that "order" is compared with')
+    parser.add_argument("--before", metavar="COMMIT", help='the commit that "order" and "walks" are compared with')
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there, too")
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(BENCHMARKS):
