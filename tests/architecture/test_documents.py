@@ -70,11 +70,6 @@ def test_settings_that_the_documents_mention_exist() -> None:
     assert mentioned - NAMES_OF_SETTINGS - STEP_OF_STATE.keys() == OF_COMPOSE
 
 
-def test_the_documents_draw_the_conversation_as_the_code_does() -> None:
-    drawn = (ROOT / "bot" / "checkout" / "flow.mmd").read_text(encoding="utf-8").strip()
-    assert any(drawn in text for text in DOCUMENTS.values())
-
-
 def test_every_folder_in_the_documents_exists() -> None:
     named = [name for first, *_ in rows("folders") for name in re.findall(r"`([a-z0-9_/]+/)`", first)]
     assert named
