@@ -38,17 +38,6 @@ def test_files_and_modules_that_a_document_names_exist(path: Path) -> None:
     assert [name for name in _paths_in(DOCUMENTS[path]) if not _exists(name)] == []
 
 
-def test_a_path_is_read_from_the_root_or_from_the_package_and_can_end_in_a_function() -> None:
-    text = "`tests/orders/` `bot/checkout/flow.mmd` `orders/order.expire` `support/screens/*` `orders/nothing` `and/or`"
-    assert [(name, _exists(name)) for name in _paths_in(text)] == [
-        ("tests/orders/", True),
-        ("bot/checkout/flow.mmd", True),
-        ("orders/order.expire", True),
-        ("support/screens/*", True),
-        ("orders/nothing", False),
-    ]
-
-
 def _paths_in(text: str) -> list[str]:
     packages = {each.parent.name for each in (ROOT / "bot").glob("*/__init__.py")}
     known = packages | {"bot", "docs", "locales", "ops", "tests"}
@@ -59,12 +48,3 @@ def _exists(name: str) -> bool:
     """Return whether a file, folder or module has this name, written from the root or from `bot/`."""
     module = re.sub(r"\.\w+$", "", name)  # without a function's name
     return any(any(base.glob(each)) for base in (ROOT, ROOT / "bot") for each in (name, f"{name}.py", f"{module}.py"))
-
-
-def test_anchors_are_those_of_github() -> None:
-    text = "# Kirim\n## Keys, and `how` to change them\n## `/healthz`\n## Again\n## Again\n```\n# no heading\n```\n"
-    assert anchors(text) == {"kirim", "keys-and-how-to-change-them", "healthz", "again", "again-1"}
-
-
-def test_links_in_code_are_not_followed() -> None:
-    assert links("[a](b.md) `[c](d.md)`\n```\n[e](f.md)\n```\n![g](h.png)") == ["b.md", "h.png"]

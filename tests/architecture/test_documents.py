@@ -10,8 +10,7 @@ from pydantic_settings import BaseSettings
 from bot.config import Settings
 from bot.mcp_server.config import AgentSettings
 from bot.settlement.model import STEP_OF_STATE
-from tests.architecture.documents import DOCUMENTS, ROOT, check_listed, part, rows
-from tests.architecture.source import read_layers
+from tests.architecture.documents import DOCUMENTS, ROOT, check_listed, rows
 
 SETTINGS = (("settings", Settings), ("agent-variables", AgentSettings))
 OF_COMPOSE = {
@@ -70,21 +69,6 @@ def test_settings_that_the_documents_mention_exist() -> None:
     assert mentioned - NAMES_OF_SETTINGS - STEP_OF_STATE.keys() == OF_COMPOSE
 
 
-def test_every_folder_in_the_documents_exists() -> None:
-    named = [name for first, *_ in rows("folders") for name in re.findall(r"`([a-z0-9_/]+/)`", first)]
-    assert named
-    for name in named:
-        assert (ROOT / name).is_dir(), name
-
-
-def test_the_documents_show_the_direction_of_imports_that_is_checked() -> None:
-    assert part("layers").strip().splitlines() == ["```", *read_layers(), "```"]
-
-
-def test_the_example_environment_names_settings_only() -> None:
-    assert _example() - OF_COMPOSE <= NAMES_OF_SETTINGS
-
-
 def test_the_example_environment_has_all_that_compose_reads() -> None:
     read = set(re.findall(r"\$\{([A-Z_]+)", (ROOT / "compose.yaml").read_text(encoding="utf-8")))
     assert OF_COMPOSE | {"SERVICE_MCP_HTTP_TOKEN"} <= read <= _example()
@@ -93,11 +77,6 @@ def test_the_example_environment_has_all_that_compose_reads() -> None:
 def test_the_example_environment_asks_for_what_is_required_and_for_nothing_else() -> None:
     required = {name.upper() for name, field in Settings.model_fields.items() if field.is_required()}
     assert _example(commented=False) == required | {"POSTGRES_PASSWORD"}
-
-
-def test_the_readme_names_all_that_is_required() -> None:
-    [listed] = re.findall(r"^Required in `\.env`: (.*?)\n\n", DOCUMENTS[ROOT / "README.md"], re.MULTILINE | re.DOTALL)
-    assert set(re.findall(r"`([A-Z_]+)`", listed)) == _example(commented=False)
 
 
 def _example(*, commented: bool = True) -> set[str]:

@@ -7,9 +7,8 @@ import pytest
 
 from bot.infra.i18n import read_catalogue
 from bot.staff.model import RESOLVABLE_ALARMS, SERVICE_ALARMS, AlarmKind, Urgency
-from tests.architecture.documents import DOCUMENTS, ROOT, anchors, check_listed, part, rows
+from tests.architecture.documents import anchors, check_listed, part, rows
 
-RUNBOOK = ROOT / "docs" / "runbook.md"
 SENTENCES = read_catalogue("en").sentences
 URGENCIES = [each.value.replace("_", " ").capitalize() for each in Urgency]
 OTHER_TEXTS = {
@@ -63,13 +62,6 @@ def test_an_alarm_is_found_by_all_that_it_says_in_telegram(section: Section) -> 
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
-def test_an_alarm_has_its_first_step_first_and_then_its_meaning(section: Section) -> None:
-    numbers = [int(step.partition(".")[0]) for step in section.steps]
-    assert numbers == list(range(1, len(numbers) + 1))
-    assert re.match(r"[A-Z`]", section.meaning)
-
-
-@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
 def test_an_alarm_leads_to_the_service_if_it_has_to_help_and_to_its_button_if_it_has_one(section: Section) -> None:
     said = " ".join(section.steps)
     assert ("](#reach-the-settlement-service)" in said) is (section.name in SERVICE_ALARMS)
@@ -99,8 +91,3 @@ def test_the_table_leads_to_each_alarm_by_its_name_in_status() -> None:
         ]
         for each in SECTIONS
     ]
-
-
-def test_the_runbook_names_where_the_service_is_reached() -> None:
-    section = DOCUMENTS[RUNBOOK].partition("\n## Reach the settlement service\n")[2].partition("\n## ")[0]
-    assert "`SERVICE_CONTACT`" in section

@@ -16,9 +16,7 @@ import pytest
 
 from bot.broadcasts.model import Broadcast, Preview
 from bot.broadcasts.screens import compose as broadcast_screens
-from bot.checkout.draft import Step, refuse
 from bot.checkout.steps import review
-from bot.core.errors import Rejection
 from bot.home.screens import show_welcome
 from bot.infra.i18n import LOCALES, Html, Translator
 from bot.infra.telegram.ui.reader import Reader
@@ -32,18 +30,17 @@ from bot.orders.receipts.screens import build_keyboard
 from bot.orders.screens import order_messages
 from bot.orders.screens import payment as pay
 from bot.orders.screens.formatting import format_sent
-from bot.payment_reminders.screens import ask_day, show_due
+from bot.payment_reminders.screens import show_due
 from bot.payments.tokens import CODES
 from bot.rates.model import estimate
-from bot.settlement.model import FAILED, ServiceRecord
+from bot.settlement.model import FAILED
 from bot.staff.model import Alarm, AlarmKind
 from bot.staff.screens import show_raised
 from bot.support.cases import Case
 from bot.support.model import Cause, EntryKind
 from bot.support.screens.help import HelpFacts, show_first_page
-from bot.support.screens.lookups import show_evidence, show_service_order
+from bot.support.screens.lookups import show_evidence
 from bot.support.screens.staff import ask_to_send, show_card
-from bot.support.service_orders import ServiceOrder
 from bot.users.model import Provider, User
 from tests.checkout.builders import a_draft_at_review
 from tests.operations.samples import FIGURES, a_summary
@@ -51,7 +48,7 @@ from tests.orders.builders import an_open_order, as_sent, orders_in_each_state, 
 from tests.payment_reminders.builders import a_reminder
 from tests.recipients.builders import a_long_recipient
 from tests.screens import JAKARTA, NOW, ScreenCase
-from tests.settlement.builders import LISTED_BCA, QUOTE, a_report
+from tests.settlement.builders import QUOTE
 from tests.staff.samples import some_contacts
 from tests.support.builders import an_entry, an_unanswered_ticket
 from tests.texts import TRANSLATIONS
@@ -128,36 +125,6 @@ def _evidence(t: Translator) -> Screen:
     return show_evidence(Reader(t, JAKARTA, NOW, NAMES), order)
 
 
-def _service_order(t: Translator) -> Screen:
-    report = a_report(
-        service_id="cm7k2jt8x0000qz01abcd1234",
-        state="COMPLETED",
-        sats=29_412,
-        idr=500_000,
-        bank_code=LISTED_BCA.code,
-        bank_name=LISTED_BCA.name,
-        recipient="1234567890",
-        holder="BUDI SANTOSO",
-        created_at=NOW - timedelta(minutes=9),
-        paid_at=NOW - timedelta(minutes=8),
-        updated_at=NOW - timedelta(minutes=5),
-        completed_at=NOW - timedelta(minutes=5),
-        record=ServiceRecord(partner_redeem_id="redeem_5f2c"),
-    )
-    return show_service_order(
-        Reader(t, JAKARTA, NOW, NAMES), ServiceOrder(service_id=report.service_id, report=report, read_at=NOW)
-    )
-
-
-def _stuck_ticket(t: Translator) -> Screen:
-    ticket = an_unanswered_ticket(NOW, order_reference="")
-    refusal = refuse(Step.AMOUNT, Rejection("orders.amount.below_minimum", minimum=20_000), NOW - timedelta(minutes=2))
-    draft = a_draft_at_review(number="1234567890", step=Step.AMOUNT, amount=None, refusal=refusal)
-    user = User(id=1001, language_code="en", created_at=NOW)
-    case = Case(user_id=1001, user=user, tickets=(ticket,), draft=draft)
-    return show_card(Reader(t, JAKARTA, NOW), ticket, case)
-
-
 def _send_question(t: Translator) -> Screen:
     ticket = an_unanswered_ticket(NOW)
     written = an_entry(ticket.reference, author_id=3001, number=7, kind=EntryKind.UNDECIDED)
@@ -185,11 +152,6 @@ def _reminder(t: Translator) -> Screen:
     return show_due(Reader(t, JAKARTA, NOW), a_long_recipient(label="Ibu"), a_reminder())
 
 
-def _days(t: Translator) -> Screen:
-    monthly = a_reminder(id="0" * 16, day="31")
-    return ask_day(t, a_long_recipient(label="Ibu"), 500_000, (monthly,), of_month=False)
-
-
 SCREENS: Final[dict[str, Callable[[Translator], Screen]]] = {
     "start": _start,
     "review": _review,
@@ -203,15 +165,12 @@ SCREENS: Final[dict[str, Callable[[Translator], Screen]]] = {
     "notice-failed": _notice(OrderNotification.FAILED, "failed paid"),
     "receipt-caption": _receipt,
     "staff-ticket": _staff_ticket,
-    "staff-ticket-stuck": _stuck_ticket,
     "staff-send-question": _send_question,
     "operator-alarm": _alarm,
     "operator-status": _status_of_operators,
     "evidence": _evidence,
-    "service-order": _service_order,
     "broadcast-preview": _broadcast,
     "payment-reminder": _reminder,
-    "payment-reminder-days": _days,
     "help": lambda t: show_first_page(t, some_contacts(frozenset({OSCAR}), "@kirim_help")),
 }
 

@@ -7,13 +7,12 @@ module that isn't named here knows no driver, no transport and no framework.
 import ast
 from collections.abc import Set as AbstractSet
 from fnmatch import fnmatchcase
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.architecture.source import nodes, paths, read_contracts
+from tests.architecture.source import nodes
 
 MAY_IMPORT: Final = {
     "sqlalchemy": (
@@ -96,34 +95,3 @@ def test_only_modules_with_the_right_names_import_a_library(
     allowed = MAY_IMPORT[library]
     importers = {module for module, imported in imports if imported == library}
     assert {each for each in importers if not any(fnmatchcase(each, name) for name in allowed)} == set()
-
-
-@pytest.mark.parametrize("library", MAY_IMPORT)
-def test_each_name_in_the_table_stands_for_a_module_that_imports_the_library(
-    library: str, imports: AbstractSet[tuple[str, str]]
-) -> None:
-    importers = {module for module, imported in imports if imported == library}
-    assert [name for name in MAY_IMPORT[library] if not any(fnmatchcase(each, name) for each in importers)] == []
-
-
-def _contracts() -> dict[str, list[str]]:
-    """Return the contracts of import-linter: name -> the modules that it is about."""
-    lists = ("source_modules", "forbidden_modules", "layers", "ancestors")
-    return {
-        section: " ".join(values.get(name, "") for name in lists).replace("|", " ").split()
-        for section, values in read_contracts().items()
-        if values.get("type")
-    }
-
-
-@pytest.mark.parametrize("contract", _contracts())
-def test_each_rule_about_imports_matches_something(contract: str) -> None:
-    modules = {f"bot.{_module(path)}" for path in paths()} | {"bot.sandbox"}
-    named = _contracts()[contract]
-    assert named
-    for name in named:
-        if name.startswith("bot."):
-            pattern = name.replace(".**", ".*").replace("bot.*.", "bot.*")
-            assert any(fnmatchcase(each, pattern) or each.startswith(f"{name}.") for each in modules), name
-        else:
-            assert find_spec(name) is not None, name

@@ -22,13 +22,6 @@ def test_each_point_of_the_agents_contract_has_tests_that_exist() -> None:
     assert [(point, name) for _, point, tests in contract for name in find_missing(tests)] == []
 
 
-def test_a_name_that_does_not_exist_is_found() -> None:
-    here = "architecture/test_promises.py"
-    names = f"`{here}`, `{here}::test_gone`, `::test_a_name_that_does_not_exist_is_found`, `core/test_gone.py`"
-    assert list(find_missing(names)) == [f"{here}::test_gone", "core/test_gone.py"]
-    assert list(find_missing("by hand")) == [""]
-
-
 def find_missing(cell: str) -> Iterator[str]:
     """Yield names of files without tests, and of tests that their file, or that of the name before, doesn't have."""
     file = ""

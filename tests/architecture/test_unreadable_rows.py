@@ -7,18 +7,16 @@ import pytest
 from sqlalchemy import select, text
 
 from bot.checkout.workers import DraftWorkers
-from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import Inbox, InboxItem, InboxRepository
 from bot.orders.messages import order_subject
 from bot.orders.notifications import OrderNotification
-from bot.orders.order import Order, Phase
+from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import orders
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.rates.workers import RateScheduler
-from bot.staff.alarms import raise_order_alarm
-from bot.staff.model import Alarm, AlarmKind
+from bot.staff.model import AlarmKind
 from bot.staff.repository import AlarmRepository
 from bot.users.model import User
 from bot.users.privacy import PrivacyService
@@ -135,25 +133,6 @@ async def test_an_order_whose_next_look_alone_is_malformed_is_looked_at_now_with
     assert await due(system) == {good.reference}
 
 
-@pytest.mark.parametrize("broken", ["state = 'COMPLETED'", "phase = 'done'"])
-async def test_an_order_that_is_over_is_not_looked_at_again(system: OrderSystem, broken: str) -> None:
-    bad, good = await system.place(), await system.place(SARI)
-    change = f"UPDATE orders SET next_poll_at = 'today', {broken} WHERE reference = :key"  # noqa: S608  a test's own text
-    await breaks(system, change, key=bad.reference)
-    await system.tracker.find_malformed()
-    await system.tracker.tick()
-    assert await due(system) == {good.reference}
-
-
-async def test_an_order_of_which_even_more_is_malformed_is_tried_again_later(system: OrderSystem) -> None:
-    bad = await system.place()
-    change = "UPDATE orders SET next_poll_at = 'today', btc_idr = 'much' WHERE reference = :key"
-    await breaks(system, change, key=bad.reference)
-    await system.tracker.find_malformed()
-    await system.tracker.tick()
-    assert await next_poll(system, bad) == system.clock.now() + timedelta(minutes=1)
-
-
 @pytest.mark.parametrize("never", NEVER_DUE)
 async def test_a_message_that_never_falls_due_keeps_none_behind_it_waiting(system: OrderSystem, never: str) -> None:
     await system.place()
@@ -162,29 +141,6 @@ async def test_a_message_that_never_falls_due_keeps_none_behind_it_waiting(syste
     await system.deliver()
     assert system.sender.payment_requests() == [behind.bolt11]
     assert (await rows_of_the_alarm(system)).startswith("outbox ")
-
-
-async def test_an_unreadable_order_on_the_services_list_is_followed_by_it(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    bad, *_ = [await system.place(chat_id, number=f"87209{chat_id}") for chat_id in (EMMA, SARI, 1003)]
-    await breaks(system, BREAKS["bolt11"], key=bad.reference)
-    service.becomes(bad.service_id or "", "LN_INVOICE_PAID")
-    await system.poll()
-    async with system.store.reading() as tx:
-        (paid,) = await OrderRepository(tx).due(system.clock.now() + timedelta(days=1), is_paid=True)
-    assert paid.reference == bad.reference
-    assert await next_poll(system, bad) > system.clock.now()
-
-
-async def test_an_alarm_about_a_changed_order_can_be_settled(system: OrderSystem) -> None:
-    bad = await system.place()
-    await breaks(system, BREAKS["bolt11"], key=bad.reference)
-    async with system.store.transaction() as tx:
-        await raise_order_alarm(tx, AlarmKind.ORDER_STUCK, bad.reference, system.clock.now(), ())
-    assert await system.monitor.resolve(AlarmKind.ORDER_STUCK, bad.reference, OSCAR)
-    async with system.store.reading() as tx:
-        assert await AlarmRepository(tx).find_open() == ()
 
 
 async def test_a_damaged_draft_keeps_no_other_from_being_put_away(system: OrderSystem) -> None:
@@ -211,28 +167,6 @@ async def test_a_damaged_draft_keeps_no_other_user_from_being_forgotten(system: 
     assert await privacy.find_deletable() == (SARI,)
 
 
-async def test_a_changed_order_keeps_no_message_of_another_waiting(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    bad, good = await system.place(), await system.place(number="8720999999")
-    await breaks(system, BREAKS["bolt11"], key=bad.reference)
-    await system.deliver()
-    assert system.sender.payment_requests() == [good.bolt11]
-    service.becomes(good.service_id or "", "LN_INVOICE_PAID")
-    await system.poll()
-    assert system.sender.edits_and_messages()[-1] == OrderNotification.PAID
-    async with system.sql.reading() as tx:
-        assert (await OutboxRepository(tx).get_backlog(system.clock.now() + timedelta(days=1))).count == 0
-
-
-async def test_alarms_about_a_changed_order_are_still_shown(system: OrderSystem) -> None:
-    bad, good = await system.place(), await system.place(SARI)
-    await breaks(system, BREAKS["bolt11"], key=bad.reference)
-    now = system.clock.now()
-    raised = [Alarm(kind=AlarmKind.ORDER_STUCK, subject=each.reference, raised_at=now) for each in (bad, good)]
-    assert set(await system.alarms.load_subjects(raised)) == {good.reference}
-
-
 async def test_an_answer_is_not_saved_over_an_intent_that_was_changed(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
@@ -242,21 +176,6 @@ async def test_an_answer_is_not_saved_over_an_intent_that_was_changed(
     await system.find_lost_orders()
     assert system.sender.payment_requests() == []
     assert system.sql.unreadable_rows() == {f"orders {lost.reference}"}
-
-
-async def test_orders_that_expire_or_are_looked_for_are_read_row_by_row(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    bad, good = await system.place(), await system.place(SARI)
-    await breaks(system, "UPDATE orders SET number = 's1.no.key' WHERE reference = :key", key=bad.reference)
-    system.clock.passes(hours=2)
-    await system.poll(after=0)
-    assert (await system.order(good.reference)).expiry_notified
-    service.places.append("lost_before")
-    lost = await system.place(SARI)
-    async with system.sql.reading() as tx:
-        found = await OrderRepository(tx).in_phase({Phase.UNKNOWN, Phase.OPEN})
-    assert {order.reference for order in found} == {good.reference, lost.reference}
 
 
 async def test_an_update_that_does_not_open_keeps_no_place(system: OrderSystem) -> None:

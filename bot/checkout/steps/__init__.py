@@ -1,7 +1,7 @@
 """The steps of the conversation, and their interface: each shows its question and takes its answers.
 
 A step is the class that asks its question and takes the answers, then the functions that build its screens, in one
-file. These get the draft and other values, never a session or a service (`tests/architecture/test_steps.py`).
+file. These get the draft and other values, never a session or a service.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
