@@ -18,9 +18,11 @@ from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.infra.telegram.outbound.limiter import SendLimiter
+from bot.operations.model import RequestFigures
 from bot.operations.repository import StatisticsRepository
 from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.destinations.model import DestinationHealth
+from bot.orders.limits import DAY
 from bot.orders.repository import OrderRepository
 from bot.recipients.banks import find_known
 from bot.settlement.budget import Budget
@@ -45,6 +47,9 @@ class LiveFigures:
 
     bulk_limit: float
     """How many messages in bulk a second this process sends at most. Only the leader sends them."""
+
+    requests: RequestFigures
+    """Payment requests, and the orders of links in the last 24 hours."""
 
     has_shared_requests: bool
     """Whether Telegram tells the bot that a payment request was shared."""
@@ -71,6 +76,7 @@ class LiveFigureReader:
         async with self._database.reading() as tx:
             payment = await StatisticsRepository(tx).find_last_payment()
             has_shared = await StatisticsRepository(tx).has_shared_requests()
+            requests = await StatisticsRepository(tx).get_request_figures(self._clock.now() - DAY)
             median, p99 = await StatisticsRepository(tx).find_answer_times(self._clock.now() - HOUR)
         return LiveFigures(
             last_payment_noticed=payment,
@@ -78,6 +84,7 @@ class LiveFigureReader:
             answer_p99=p99,
             slow_downs=self._limiter.slow_downs,
             bulk_limit=self._limiter.bulk_per_second,
+            requests=requests,
             has_shared_requests=has_shared,
             service_budget=self._budget.per_second,
         )
@@ -121,6 +128,13 @@ start_at_zero(ALARMS_OPEN, AlarmKind)
 OLDEST_WAIT: Final = Gauge(
     "kirim_tickets_oldest_wait_seconds", "How long the oldest of the tickets that wait for a reply has waited."
 )
+TELEGRAM: Final = "telegram"
+BROWSER: Final = "browser"
+REQUESTS_OPEN: Final = Gauge("kirim_payment_requests_open", "Payment requests that aren't closed.")
+LINK_ORDERS: Final = Gauge(
+    "kirim_payment_request_orders", "Orders that links have made in the last 24 hours.", ["paid_in"]
+)
+start_at_zero(LINK_ORDERS, (TELEGRAM, BROWSER))
 SECONDS: Final = Gauge(
     "kirim_destination_seconds",
     "From the payment until the payout was sent, over 30 days. Only destinations with enough transfers.",
@@ -179,6 +193,10 @@ class Gauges:
         for paid, is_paid in PAID.items():
             READS_LATE.labels(paid).set(await orders.count_due(now - LATE_AFTER, is_paid=is_paid))
         LAST_PAYMENT_NOTICED.set(await StatisticsRepository(tx).find_last_payment() or 0.0)
+        requests = await StatisticsRepository(tx).get_request_figures(now - DAY)
+        REQUESTS_OPEN.set(requests.open)
+        LINK_ORDERS.labels(TELEGRAM).set(requests.in_telegram)
+        LINK_ORDERS.labels(BROWSER).set(requests.in_browsers)
         alarms = Counter(alarm.kind for alarm in await AlarmRepository(tx).find_open())
         for kind in AlarmKind:
             ALARMS_OPEN.labels(kind).set(alarms[kind])

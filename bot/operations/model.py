@@ -106,6 +106,15 @@ class SubscriberStatistics:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RequestFigures:
+    """The payment requests that aren't closed, and the orders that links have made lately, by where they are paid."""
+
+    open: int = 0
+    in_telegram: int = 0
+    in_browsers: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RequestStatistics:
     """The new payment requests of a period, and its payments by their links."""
 

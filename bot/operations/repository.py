@@ -31,6 +31,7 @@ from bot.operations.model import (
     OrderOutcome,
     OrderStatistics,
     OwnTotals,
+    RequestFigures,
     RequestStatistics,
     SubscriberStatistics,
     Tally,
@@ -38,8 +39,8 @@ from bot.operations.model import (
 )
 from bot.orders.destinations.repository import PayoutTimeRepository
 from bot.orders.order import UNCERTAIN_PHASES, Phase
-from bot.orders.tables import IS_PAID_AT, order_events, orders
-from bot.payment_requests.tables import IS_SHARED, payment_requests
+from bot.orders.tables import IS_FROM_LINK, IS_PAID_AT, order_events, orders
+from bot.payment_requests.tables import IS_CLOSED, IS_SHARED, payment_requests
 from bot.payments.tokens import LIGHTNING
 from bot.rates.tables import rate_alerts, subscriptions
 from bot.settlement import json_values as nested
@@ -139,6 +140,15 @@ class StatisticsRepository:
         new = await self._count(payment_requests, _within(payment_requests.c.created_at, since, until))
         paid = await self._count(orders, orders.c.origin.is_not(None), _within(orders.c.paid_at, since, until))
         return RequestStatistics(new=new, paid=paid)
+
+    async def get_request_figures(self, since: datetime) -> RequestFigures:
+        """Count the payment requests that aren't closed, and the orders that links have made since a time."""
+        in_browser = orders.c.payer_hash.is_not(None)
+        made = select(_count_if(~in_browser), _count_if(in_browser)).where(IS_FROM_LINK, orders.c.created_at >= since)
+        in_telegram, in_browsers = (await self._connection.execute(made)).one()
+        return RequestFigures(
+            open=await self._count(payment_requests, ~IS_CLOSED), in_telegram=in_telegram, in_browsers=in_browsers
+        )
 
     async def has_shared_requests(self) -> bool:
         """Return whether Telegram has told of a message in which a payment request was shared, of those still kept."""

@@ -119,6 +119,12 @@ def _format_figures(t: Translator, summary: HealthSummary, figures: LiveFigures,
         else t("operations.status.answers", median=t.measured(median), limit=t.measured(p99)),
         t("operations.status.slow_downs", count=figures.slow_downs, limit=round(figures.bulk_limit)),
         t("operations.status.service_budget", count=t.number(round(Decimal(figures.service_budget), 1).normalize())),
+        t(
+            "operations.status.requests",
+            open=figures.requests.open,
+            telegram=figures.requests.in_telegram,
+            browsers=figures.requests.in_browsers,
+        ),
         t(f"operations.status.shared_{'told' if figures.has_shared_requests else 'untold'}"),
         t("staff.alarm.lately", count=summary.raised_recently),
     ]

@@ -19,10 +19,12 @@ from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.orders.repository import OrderRepository
+from bot.payment_requests.repository import PaymentRequestRepository
 from bot.staff.model import Alarm, AlarmKind
 from bot.staff.repository import AlarmRepository
 from tests.app.built_app import built_app
 from tests.orders.builders import an_open_order
+from tests.payment_requests.builders import a_request
 from tests.waiting import until
 
 CHATS = range(10_001, 11_001)
@@ -149,7 +151,10 @@ def test_each_metric_is_named_and_explained() -> None:
 async def test_the_gauges_show_what_is_in_the_database(app: App) -> None:
     now = datetime.now(UTC)
     async with app.database.transaction() as tx:
-        assert await OrderRepository(tx).add(an_open_order(next_poll_at=now - timedelta(seconds=60)))
+        assert await OrderRepository(tx).add(
+            an_open_order(next_poll_at=now - timedelta(seconds=60), created_at=now, origin="0123456789abcdef")
+        )
+        assert await PaymentRequestRepository(tx).add(a_request())
         assert await AlarmRepository(tx).add(Alarm(kind=AlarmKind.SERVICE_DOWN, raised_at=now))
         await OutboxRepository(tx).add(
             [
@@ -168,6 +173,9 @@ async def test_the_gauges_show_what_is_in_the_database(app: App) -> None:
     assert value("kirim_orders", phase="paid") == 0
     assert value("kirim_order_reads_late", paid="no") == 1
     assert value("kirim_alarms_open", kind="service_down") == 1
+    assert value("kirim_payment_requests_open") == 1
+    assert value("kirim_payment_request_orders", paid_in="telegram") == 1
+    assert value("kirim_payment_request_orders", paid_in="browser") == 0
     assert value("kirim_notifications_waiting", queue="urgent") == 1
     assert 40 <= value("kirim_notifications_oldest_seconds", queue="urgent") < 60
     assert value("kirim_notifications_waiting", queue="bulk") == 0

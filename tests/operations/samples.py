@@ -14,6 +14,7 @@ from bot.operations.model import (
     OrderOutcome,
     OrderStatistics,
     OwnTotals,
+    RequestFigures,
     RequestStatistics,
     SubscriberStatistics,
     Tally,
@@ -43,6 +44,7 @@ FIGURES: Final = LiveFigures(
     answer_p99=1.5,
     slow_downs=1_234,
     bulk_limit=12.4,
+    requests=RequestFigures(open=1_234, in_telegram=56, in_browsers=7),
     has_shared_requests=True,
     service_budget=9.75,
 )
@@ -52,6 +54,7 @@ NO_FIGURES: Final = LiveFigures(
     answer_p99=None,
     slow_downs=0,
     bulk_limit=29.7,
+    requests=RequestFigures(),
     has_shared_requests=False,
     service_budget=10,
 )

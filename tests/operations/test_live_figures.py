@@ -8,6 +8,7 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.operations.gauges import HOUR, LiveFigureReader, LiveFigures
+from bot.operations.model import RequestFigures
 from bot.operations.repository import StatisticsRepository
 from bot.settlement.budget import Budget
 from tests.infra.builders import an_infra, an_update
@@ -46,6 +47,7 @@ async def test_the_times_of_the_last_hours_answers_are_shown(store: Database) ->
         answer_p99=None,
         slow_downs=3,
         bulk_limit=14.8,
+        requests=RequestFigures(),
         has_shared_requests=False,
         service_budget=9.5,
     )

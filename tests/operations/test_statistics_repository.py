@@ -16,6 +16,7 @@ from bot.operations.model import (
     OrderOutcome,
     OrderStatistics,
     OwnTotals,
+    RequestFigures,
     RequestStatistics,
     SubscriberStatistics,
     Tally,
@@ -24,8 +25,8 @@ from bot.operations.model import (
 from bot.operations.repository import StatisticsRepository
 from bot.orders.destinations.model import PayoutTimes
 from bot.orders.destinations.repository import PayoutTimeRepository
-from bot.orders.order import Order, Phase
-from bot.payment_requests.model import RequestStatus
+from bot.orders.order import Order, Phase, payer_on_page
+from bot.payment_requests.model import ClosedBy, RequestStatus
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import AlertRepository, SubscriptionRepository
@@ -258,6 +259,30 @@ async def test_payment_requests_and_what_was_paid_by_their_links_are_counted(sto
     async with store.reading() as tx:
         counted = await StatisticsRepository(tx).count_requests(since, until)
     assert counted == RequestStatistics(new=2, paid=1)
+
+
+async def test_open_requests_and_the_orders_of_links_are_counted_by_where_they_are_paid(store: Database) -> None:
+    async with store.transaction() as tx:
+        for number, changes in enumerate(
+            ({}, {"status": RequestStatus.PAUSED}, {"status": RequestStatus.CLOSED, "closed_by": ClosedBy.PAYMENT})
+        ):
+            assert await PaymentRequestRepository(tx).add(
+                a_request(f"{number:016x}", token=f"{number:016x}", **changes)
+            )
+    link, browser = {"origin": "0" * 16, "created_at": NOW}, payer_on_page("secret")
+    await add_orders(
+        store,
+        [
+            an_order("R1", **link),
+            an_order("R2", **link, payer=browser),
+            an_order("R3", **link, payer=browser),
+            an_order("R4", **{**link, "created_at": NOW - HOUR}),
+            an_order("R5", created_at=NOW),
+        ],
+    )
+    async with store.reading() as tx:
+        counted = await StatisticsRepository(tx).get_request_figures(NOW)
+    assert counted == RequestFigures(open=2, in_telegram=1, in_browsers=2)
 
 
 async def test_subscribers_and_alerts_are_counted(store: Database) -> None:

@@ -70,6 +70,7 @@ def test_all_is_well_in_one_line_each() -> None:
         text("operations.status.answers", median="0.23 seconds", limit="1.5 seconds"),
         text("operations.status.slow_downs", count=1_234, limit=12),
         text("operations.status.service_budget", count="9.8"),
+        text("operations.status.requests", open=1_234, telegram=56, browsers=7),
         text("operations.status.shared_told"),
         text("staff.alarm.lately", count=0),
     ]
