@@ -263,12 +263,10 @@ async def test_payment_requests_and_what_was_paid_by_their_links_are_counted(sto
 
 async def test_open_requests_and_the_orders_of_links_are_counted_by_where_they_are_paid(store: Database) -> None:
     async with store.transaction() as tx:
-        for number, changes in enumerate(
-            ({}, {"status": RequestStatus.PAUSED}, {"status": RequestStatus.CLOSED, "closed_by": ClosedBy.PAYMENT})
-        ):
-            assert await PaymentRequestRepository(tx).add(
-                a_request(f"{number:016x}", token=f"{number:016x}", **changes)
-            )
+        for number, status in enumerate(RequestStatus):
+            by = ClosedBy.PAYMENT if status is RequestStatus.CLOSED else None
+            request = a_request(f"{number:016x}", token=f"{number:016x}", status=status, closed_by=by)
+            assert await PaymentRequestRepository(tx).add(request)
     link, browser = {"origin": "0" * 16, "created_at": NOW}, payer_on_page("secret")
     await add_orders(
         store,
