@@ -27,11 +27,6 @@ def read_contracts() -> ConfigParser:
     return contracts
 
 
-def read_layers() -> tuple[str, ...]:
-    """Return the lines of the order of imports, the highest first. A line has one package, or several with `|`."""
-    return tuple(read_contracts()["importlinter:contract:features"]["layers"].strip().splitlines())
-
-
 @cache
 def nodes() -> tuple[tuple[Path, ast.AST], ...]:
     """Return every node of these files' source, with the path of its file."""

@@ -7,7 +7,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from telegram import Update
 from telegram.ext import (
@@ -101,11 +101,6 @@ def message(chat_id: int, message_id: int, text: str, *, sender: Json) -> Json:
     if text.startswith("/"):
         made["entities"] = [{"type": "bot_command", "offset": 0, "length": len(text)}]
     return made
-
-
-def parameters_of(body: bytes) -> dict[str, str]:
-    """Return the parameters of a form that a bot sent."""
-    return dict(parse_qsl(body.decode()))
 
 
 def _step(state: int | None, service_seconds: float) -> Callable[[Update, Context], Any]:

@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import islice, pairwise, takewhile
+from itertools import islice, takewhile
 from typing import Any, cast
 from unittest import mock
 
@@ -62,11 +62,6 @@ class FakeOrders:
             while now() < end:
                 meanwhile(self)
                 await asyncio.sleep(await poller.tick())
-
-    def worst_gap(self, number: int, begin: float, end: float) -> float:
-        """Return the longest time between two polls of an order within a period."""
-        inner = (at for at in self.polled[number] if begin < at < end)
-        return max(later - earlier for earlier, later in pairwise([begin, *inner, end]))
 
     def _order(self, number: int) -> Order:
         step = OrderStep.PAID if number < self.paid else OrderStep.CREATED

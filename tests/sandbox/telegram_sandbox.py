@@ -72,10 +72,6 @@ class Running:
         messages: list[dict[str, Any]] = answer.json()["messages"]
         return messages
 
-    async def sandbox_id(self) -> str:
-        """Return the id by which the page knows this sandbox from others."""
-        return str((await self.people.get("/sandbox/state")).json()["sandbox"])
-
     async def calls(self, method: str, **params: Any) -> httpx.Response:
         return await self.people.post(f"/bot{self.settings.bot_token}/{method}", json=params)
 

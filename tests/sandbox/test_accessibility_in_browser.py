@@ -111,17 +111,3 @@ async def test_the_input_is_two_tab_stops_from_the_newest_message(chat: ChatPage
     for _ in range(2):
         await keyboard.press("Shift+Tab")
     await expect(messages.last.get_by_test_id("inline-button").last).to_be_focused()
-
-
-async def test_whoever_has_pressed_a_button_reaches_the_answer_with_tab(chat: ChatPage) -> None:
-    await chat.emma_says_hello()
-    await chat.bot.send_message(EMMA, "Question", reply_markup=BUTTONS)
-    pressed = chat.emma.get_by_test_id("inline-button").nth(2)
-    await pressed.focus()
-    await chat.bot.send_message(EMMA, "Answer", reply_markup=BUTTONS)
-    await expect(chat.emma.get_by_test_id("inline-button")).to_have_count(6)
-    await expect(pressed).to_be_focused()
-    for _ in range(2):
-        await chat.page.keyboard.press("Tab")
-    answer = chat.emma.get_by_test_id("message").last
-    await expect(answer.get_by_test_id("inline-button").first).to_be_focused()

@@ -74,15 +74,6 @@ async def test_each_connection_goes_to_the_first_replica_that_accepts(replicas: 
         assert await says(port, b"2\n") == b"b:2\n"
 
 
-async def test_a_long_answer_arrives_whole_after_the_callers_end(replicas: Replicas, balancer: Balancer) -> None:
-    lines = b"".join(b"%d\n" % number for number in range(50_000))
-    async with echo(b"") as first, balancer.serve(0) as port, connected(port) as (reader, writer):
-        replicas.ports = [first]
-        writer.write(lines)
-        writer.write_eof()
-        assert await reader.read() == lines
-
-
 async def test_a_connection_waits_until_a_replica_is_ready(replicas: Replicas, balancer: Balancer) -> None:
     async def has_asked_again() -> bool:
         return replicas.asked > 1
@@ -92,15 +83,6 @@ async def test_a_connection_waits_until_a_replica_is_ready(replicas: Replicas, b
         await until(has_asked_again)
         replicas.ports = [first]
         assert await answer == b"a:1\n"
-
-
-async def test_without_any_replica_the_connection_is_closed(
-    replicas: Replicas, balancer: Balancer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.sandbox.replicas.WAIT_SECONDS", 0.1)
-    replicas.ports = [closed_port()]
-    async with balancer.serve(0) as port, connected(port) as (reader, _):
-        assert await ends(reader)
 
 
 async def test_connections_to_a_frozen_replica_are_cut_and_no_others(replicas: Replicas, balancer: Balancer) -> None:
@@ -117,27 +99,6 @@ async def test_connections_to_a_frozen_replica_are_cut_and_no_others(replicas: R
                 assert await ends(frozen)
                 writer.write(b"3\n")
                 assert await reader.readline() == b"b:3\n"
-
-
-async def test_a_replica_that_ends_a_connection_ends_it_for_the_caller(replicas: Replicas, balancer: Balancer) -> None:
-    async def end(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.close()
-
-    async with await asyncio.start_server(end, "127.0.0.1", 0) as server, balancer.serve(0) as port:
-        replicas.ports = [server.sockets[0].getsockname()[1]]
-        async with connected(port) as (reader, _):
-            assert await ends(reader)
-
-
-async def test_the_end_of_the_balancer_ends_all_connections(replicas: Replicas, balancer: Balancer) -> None:
-    async with echo(b"a:") as first:
-        replicas.ports = [first]
-        async with balancer.serve(0) as port:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(b"1\n")
-            assert await reader.readline() == b"a:1\n"
-        assert await ends(reader)
-        writer.transport.abort()
 
 
 async def ends(reader: asyncio.StreamReader) -> bool:

@@ -93,18 +93,6 @@ async def test_topics_stand_newest_first_are_renamed_and_show_that_they_are_clos
     await expect(topics).to_have_text(["General", "second"])
 
 
-async def test_a_reaction_is_seen_under_the_message_until_it_is_taken_away(chat: ChatPage) -> None:
-    group = await group_of(chat)
-    await says(group, "done")
-    message = group.get_by_test_id("message").last
-    await expect(message).to_contain_text("done")
-    number = (await received(chat))[-1].message_id
-    await chat.bot.set_message_reaction(SUPPORT_GROUP_ID, number, "👌")
-    await expect(message.get_by_test_id("reactions")).to_have_text("👌")
-    await chat.bot.set_message_reaction(SUPPORT_GROUP_ID, number)
-    await expect(message.get_by_test_id("reactions")).to_have_count(0)
-
-
 async def test_one_corrects_and_takes_back_ones_own_words_only(chat: ChatPage) -> None:
     await chat.emma_says_hello()
     await says(chat.emma, "my slip")
@@ -126,16 +114,6 @@ async def test_one_corrects_and_takes_back_ones_own_words_only(chat: ChatPage) -
     await expect(chat.page.get_by_test_id("choice")).to_have_count(2)
     for offered in ("reply", "forward"):
         await expect(chosen(chat, offered)).to_be_visible()
-
-
-async def test_what_was_being_corrected_is_not_what_is_written_after_all(chat: ChatPage) -> None:
-    await chat.emma_says_hello()
-    await does(chat, chat.emma.get_by_test_id("message").last, "edit")
-    await expect(chat.emma.get_by_test_id("composer")).to_have_value("/start")
-    await chat.emma.get_by_test_id("composer").press("Escape")
-    await expect(chat.emma.get_by_test_id("composer")).to_have_value("")
-    await says(chat.emma, "new")
-    await expect(chat.emma.get_by_test_id("message")).to_have_count(2)
 
 
 async def test_a_file_goes_as_it_is_and_a_picture_as_a_picture(chat: ChatPage) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from bot.infra.leases.repository import LEASE_SECONDS
 from bot.sandbox import databases, run
 from bot.sandbox.databases import Place
 
@@ -31,14 +30,6 @@ async def start(state: Path, **changes: Any) -> None:
     await run.run(run.SandboxOptions(**NO_BOT | {"state": state} | changes), stop)
 
 
-async def test_the_first_start_copies_nothing_and_remembers_where_the_data_is(tmp_path: Path) -> None:
-    assert databases.find(tmp_path) is None
-    await start(tmp_path)
-    assert databases.find(tmp_path) is Place.SQLITE
-    await start(tmp_path, fresh=True)
-    assert databases.find(tmp_path) is Place.SQLITE
-
-
 @pytest.mark.parametrize("place", ["", "sqlite", "sqlite 1.0001"])
 async def test_data_of_another_version_is_moved_aside_and_the_sandbox_starts_fresh(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], place: str
@@ -53,20 +44,6 @@ async def test_data_of_another_version_is_moved_aside_and_the_sandbox_starts_fre
     assert f"moved to {tmp_path / 'older-2'}," in capsys.readouterr().out
     await start(tmp_path)
     assert not (tmp_path / "older-3").exists()
-
-
-async def test_data_of_another_version_in_the_users_own_postgresql_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "current-database").write_text("own 1.0001")
-    with pytest.raises(run.CantStart, match=r"another version.* Empty your database in DATABASE_URL"):
-        await start(tmp_path, replicas=2, with_bot=True, database_url="postgresql://kirim@db.example/kirim")
-    assert (tmp_path / "current-database").exists()
-
-
-async def test_data_in_the_users_own_postgresql_is_not_left_behind_without_a_word(tmp_path: Path) -> None:
-    databases.remember(tmp_path, Place.OWN)
-    with pytest.raises(run.CantStart, match=r"in your own PostgreSQL\. Name it in DATABASE_URL"):
-        await start(tmp_path)
-    await start(tmp_path, fresh=True)
 
 
 @pytest.mark.process
@@ -102,7 +79,3 @@ async def test_a_copy_that_fails_is_explained_and_made_again_at_the_next_start(
         with pytest.raises(run.CantStart, match=r"^Nothing was copied: migrate$"):
             await start(tmp_path, database_url="postgresql://kirim@db.example/kirim")
     assert databases.find(tmp_path) is Place.OWN
-
-
-def test_a_copy_waits_for_longer_than_a_lease_lasts() -> None:
-    assert databases._LEASES_END_SECONDS > LEASE_SECONDS

@@ -135,17 +135,6 @@ async def test_a_caption_of_a_scene_is_shown_for_two_and_a_half_seconds_or_longe
     assert end - second >= 5000
 
 
-async def test_the_panel_closes_when_a_scene_begins(chat: ChatPage) -> None:
-    await finish_first_steps(chat)
-    toggle = chat.page.get_by_test_id("service-toggle")
-    await toggle.click()
-    await expect(toggle).to_have_attribute("aria-expanded", "true")
-    await chat.page.get_by_test_id("scene-broadcast").click()
-    await expect(toggle).to_have_attribute("aria-expanded", "false")
-    await chat.page.get_by_test_id("scene-stop").click()
-    await expect(chat.page.get_by_test_id("guide-text")).to_have_text("Stopped. You can go on in the chats yourself.")
-
-
 async def test_the_panel_offers_invoices_without_an_expiry_of_their_own(chat: ChatPage) -> None:
     await chat.page.get_by_test_id("service-toggle").click()
     none = chat.page.get_by_test_id("invoiceExpirySeconds-none")

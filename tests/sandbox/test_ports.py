@@ -33,17 +33,3 @@ def test_free_ports_are_fine_and_stay_free() -> None:
     for port in chosen.values():
         socket.create_server((ports.HOST, port)).close()
     ports.check(dict.fromkeys(OPTIONS, 0))
-
-
-def test_two_options_need_two_ports() -> None:
-    with pytest.raises(ports.PortsUnusable, match="--port and --wallet-port are both 8480"):
-        ports.check({"--port": 8480, "--service-port": 0, "--wallet-port": 8480})
-
-
-def test_a_port_that_the_system_refuses_is_named_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr("socket.socket.bind", refuse)
-    with pytest.raises(ports.PortsUnusable, match=r"Port 80 can't be opened: Permission denied.*--service-port"):
-        ports.check({"--port": 0, "--service-port": 80})

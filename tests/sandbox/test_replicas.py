@@ -83,17 +83,6 @@ async def test_the_panel_shows_state_leader_and_chats(panel: Panel) -> None:
     assert answer["replicas"][1] == {"number": 2, "state": "running", "leader": True, "chats": 3}
 
 
-async def test_a_replica_is_starting_until_it_is_ready(tmp_path: Path) -> None:
-    async with running(tmp_path, READY="no") as panel:
-
-        async def answers() -> bool:
-            return all(replica["chats"] == 3 for replica in await panel.replicas.view())
-
-        await until(answers)
-        assert await panel.states() == ["starting", "starting"]
-        assert await panel.replicas.find_ready_ports() == []
-
-
 async def test_a_killed_replica_stays_dead_until_it_is_started(panel: Panel) -> None:
     answer = await panel.act(1, "kill")
     assert [replica["state"] for replica in answer.json()["replicas"]] == ["dead", "running"]
@@ -129,22 +118,6 @@ async def test_a_frozen_replica_gets_no_connections_until_it_continues(panel: Pa
     assert not panel.has_ended(2)
 
 
-async def test_a_frozen_replica_can_be_restarted_and_killed(panel: Panel) -> None:
-    before = panel.pid(1)
-    await panel.act(1, "freeze")
-    await panel.act(1, "restart")
-    await panel.show("running", "running")
-    assert panel.pid(1) != before
-    await panel.act(1, "freeze")
-    await panel.act(1, "kill")
-    assert await panel.states() == ["dead", "running"]
-
-
-async def test_connections_are_spread_over_the_replicas(panel: Panel) -> None:
-    first, second = await panel.replicas.find_ready_ports()
-    assert await panel.replicas.find_ready_ports() == [second, first]
-
-
 async def test_a_frozen_replica_ends_with_the_sandbox(tmp_path: Path) -> None:
     async with running(tmp_path) as panel:
         await panel.show("running", "running")
@@ -175,14 +148,6 @@ async def test_only_a_json_post_of_the_page_controls_a_replica(panel: Panel) -> 
     assert await panel.states() == ["running", "running"]
 
 
-async def test_a_sandbox_with_one_bot_shows_no_replicas(tmp_path: Path) -> None:
-    for replicas in (None, Replicas(1, tmp_path)):
-        async with requests_to(replicas) as http:
-            assert (await http.get("/replicas")).json() == {"replicas": [], "alive": []}
-            for action in ("kill", "crash"):
-                assert (await http.post(f"/replicas/1/{action}", headers=JSON)).status_code == 409
-
-
 async def test_the_only_bot_can_crash_and_is_started_again_but_not_be_killed_for_good(tmp_path: Path) -> None:
     ports = {"HTTP_PORT": str(free_port()), "METRICS_PORT": str(free_port())}
     async with running(tmp_path, 1, **ports) as panel:
@@ -197,12 +162,6 @@ async def test_the_only_bot_can_crash_and_is_started_again_but_not_be_killed_for
         assert (await panel.act(1, "crash")).json() == {"replicas": [], "alive": []}
         await until(is_alive)
         assert panel.pid(1) != before
-
-
-async def test_a_replica_that_crashes_is_started_again(panel: Panel) -> None:
-    answer = await panel.act(1, "crash")
-    assert answer.json()["alive"] == [2]
-    await panel.show("running", "running")
 
 
 async def test_what_a_killed_sandbox_left_is_killed_and_nothing_else(tmp_path: Path) -> None:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
-SEEN_ONLY = ("/replicas", "/service/settings", "/service/faults", "/sandbox/limits")
 ON_A_DESKTOP = Viewer("replicas-desktop", 2001, DESKTOP)
 VIEWERS = [Viewer("replicas-phone", 2001, PHONE, dark=True), ON_A_DESKTOP]
 
@@ -87,23 +86,3 @@ async def test_an_operator_kills_freezes_and_restarts_replicas(browser: Browser,
 
         await until(is_another)
         await show(third, "running")
-
-
-async def test_the_list_and_the_controls_are_asked_for_only_while_they_can_be_seen(
-    browser: Browser, tmp_path: Path
-) -> None:
-    async with open_panel(browser, tmp_path, count=2) as tab:
-        row = tab.get_by_test_id("replica-1")
-        await expect(row).to_be_attached()
-        await expect(row).not_to_be_visible()
-        asked: list[str] = []
-        tab.on("request", lambda request: asked.append(request.url) if request.url.endswith(SEEN_ONLY) else None)
-        # The orders are asked for every 1.5 seconds, so the list would have been asked for twice by then.
-        for _ in range(2):
-            async with tab.expect_request("**/service/orders"):
-                pass
-        assert asked == []
-        async with tab.expect_request("**/service/settings"):
-            await tab.get_by_test_id("service-toggle").click()
-        await show(row, "running")
-        assert [url for url in asked if url.endswith("/replicas")]

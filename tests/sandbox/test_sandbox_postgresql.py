@@ -99,17 +99,6 @@ def test_why_it_does_not_start_is_said_in_one_sentence(stopped: Path) -> None:
     version.write_text(current)
 
 
-def test_it_is_deleted_with_its_data(stopped: Path) -> None:
-    files = (stopped / postgresql.FOLDER).resolve()
-    postgresql.delete(stopped)
-    assert not files.exists()
-    assert not (stopped / postgresql.FOLDER).is_symlink()
-
-
-def list_names(folder: Path) -> list[str]:
-    return [path.name for path in folder.iterdir()]
-
-
 async def test_without_postgresql_the_sandbox_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,18 +106,3 @@ async def test_without_postgresql_the_sandbox_says_how_to_get_it(
     options = run.SandboxOptions(state=tmp_path, page_port=0, service_port=0, replicas=2)
     with pytest.raises(run.CantStart, match=r"^Several replicas need PostgreSQL\. Install .+ DATABASE_URL\.$"):
         await run.run(options, asyncio.Event())
-
-
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ({"with_bot": False}, "--without-bot"),
-        ({"fresh": True, "database_url": "postgresql://kirim@db.example/kirim"}, "--fresh doesn't delete"),
-    ],
-)
-async def test_options_that_do_not_fit_together_are_refused(
-    tmp_path: Path, options: dict[str, object], problem: str
-) -> None:
-    with pytest.raises(run.CantStart, match=problem):
-        await run.run(run.SandboxOptions(state=tmp_path, replicas=2, **options), asyncio.Event())  # type: ignore[arg-type]
-    assert list_names(tmp_path) == []

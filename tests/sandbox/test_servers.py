@@ -1,7 +1,6 @@
 """The two servers as `python -m bot sandbox` starts them."""
 
 from pathlib import Path
-from typing import Literal
 
 import httpx
 import pytest
@@ -21,14 +20,6 @@ async def test_a_dropped_connection_is_closed_without_an_answer_on_both_servers(
         await http.post(f"{addresses.page}/sandbox/faults", json={"fault": "drop_before", "times": 1})
         with pytest.raises(httpx.RemoteProtocolError):
             await http.get(f"{addresses.page}/bot{environment['TELEGRAM_BOT_TOKEN']}/getMe")
-
-
-@pytest.mark.parametrize("counted", ["all", "bulk"])
-async def test_what_telegrams_total_counts_is_an_option(tmp_path: Path, counted: Literal["all", "bulk"]) -> None:
-    options = SandboxOptions(state=tmp_path, page_port=0, service_port=0, telegram_limit=counted)
-    async with servers(options) as addresses, httpx.AsyncClient() as http:
-        limits = (await http.get(f"{addresses.page}/sandbox/limits")).json()
-        assert (limits["enforce"], limits["total_applies_to"]) == (True, counted)
 
 
 async def test_both_servers_answer_once_nothing_is_wrong(tmp_path: Path) -> None:

@@ -41,37 +41,6 @@ async def test_a_dropped_connection_ends_without_a_single_byte(fault: str, order
         assert (await client.post(ORDERS, json=BODY)).status_code == 201
 
 
-async def test_one_fault_is_turned_off_while_the_others_stay() -> None:
-    async with SettlementSystem() as system:
-        down = (await system.control("faults", fault="503"))["fault"]
-        await system.control("faults", fault="empty_list")
-        assert (await system.get(QUOTE)).status_code == 503
-        left = await system.control("faults", "DELETE", id=down["id"])
-        assert [fault["fault"] for fault in left["faults"]] == ["empty_list"]
-        assert (await system.get(QUOTE)).status_code == 200
-        assert (await system.control("faults", "DELETE"))["faults"] == []
-
-
-async def test_a_connection_that_served_before_is_dropped_as_well() -> None:
-    async with served() as client:
-        assert (await client.get(QUOTE)).status_code == 200
-        await client.post("/control/faults", json={"fault": "drop_after", "path": QUOTE})
-        for _ in range(3):
-            with pytest.raises(httpx.RemoteProtocolError):
-                await client.get(QUOTE)
-        await client.delete("/control/faults")
-        assert (await client.get(QUOTE)).status_code == 200
-
-
-@pytest.mark.parametrize(("fault", "orders"), [("drop_before", 0), ("drop_after", 1)])
-async def test_in_process_a_drop_is_an_exception(fault: str, orders: int) -> None:
-    async with SettlementSystem() as system:
-        await system.control("faults", fault=fault, method="POST", times=1)
-        with pytest.raises(RuntimeError, match="server_config"):
-            await system.post(**BODY)
-        assert len(await system.listed()) == orders
-
-
 @pytest.mark.parametrize(
     ("fault", "status", "orders"),
     [("500", 500, 0), ("500_before", 500, 0), ("500_after", 500, 1), ("503", 503, 0), ("429", 429, 0), ("400", 400, 0)],
@@ -83,16 +52,6 @@ async def test_a_failure_before_or_after_the_work_was_done(fault: str, status: i
         assert (answer.status_code, answer.headers["retry-after"]) == (status, "7")
         assert error_of(answer)
         assert len(await system.listed()) == orders
-
-
-async def test_a_page_comes_instead_of_json_with_the_status_asked_for() -> None:
-    async with SettlementSystem() as system:
-        for status in (200, 502):
-            await system.control("faults", fault="html", times=1, status=status)
-            answer = await system.get(QUOTE)
-            assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
-            with pytest.raises(json.JSONDecodeError):
-                answer.json()
 
 
 async def test_a_truncated_answer_is_half_the_json_and_the_order_exists() -> None:
@@ -115,16 +74,6 @@ async def test_an_empty_list_hides_orders_and_methods_and_leaves_the_rest_alone(
         assert (await system.get(QUOTE)).json()["btcIdr"]
 
 
-async def test_delays_are_waited_for_and_other_faults_come_after_them() -> None:
-    async with SettlementSystem() as system:
-        await system.control("faults", fault="delay", seconds=2.5, times=1)
-        await system.control("faults", fault="delay_after", seconds=4, times=1)
-        await system.control("faults", fault="503", times=1)
-        assert (await system.get(QUOTE)).status_code == 503
-        assert system.clock.slept == [2.5, 4]
-        assert (await system.get(QUOTE)).status_code == 200
-
-
 async def test_faults_hit_whom_they_are_meant_for_as_often_as_they_are_meant_to() -> None:
     async with SettlementSystem() as system:
         await system.control("faults", fault="503", method="GET", path=ORDERS, times=2)
@@ -137,13 +86,3 @@ async def test_faults_hit_whom_they_are_meant_for_as_often_as_they_are_meant_to(
         assert (await system.get(QUOTE)).status_code == 503
         await system.control("faults", "DELETE")
         assert (await system.get(QUOTE)).status_code == 200
-
-
-@pytest.mark.parametrize(
-    "wanted",
-    [{}, {"fault": "nonsense"}, {"fault": "200"}, {"fault": "503", "verb": "GET"}],
-)
-async def test_a_fault_that_makes_no_sense_is_refused(wanted: dict[str, object]) -> None:
-    async with SettlementSystem() as system:
-        assert (await system.try_control("faults", **wanted)).status_code == 400
-        assert (await system.control("faults", "GET"))["faults"] == []

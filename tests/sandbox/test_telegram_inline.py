@@ -3,10 +3,8 @@
 import asyncio
 from typing import Any
 
-import pytest
-
 from bot.sandbox.bot_api.model import FRIENDS_GROUP_ID
-from tests.sandbox.telegram_sandbox import EMMA, SARI, Running, running
+from tests.sandbox.telegram_sandbox import SARI, Running, running
 
 ARTICLE: dict[str, Any] = {
     "type": "article",
@@ -62,24 +60,6 @@ async def test_a_query_is_answered_and_a_result_becomes_a_message_via_the_bot() 
         assert (await server.sees(FRIENDS_GROUP_ID))[-1]["message_id"] == message["message_id"]
 
 
-@pytest.mark.parametrize(
-    ("changes", "why"),
-    [
-        ({"type": "photo"}, "article"),
-        ({"id": ""}, "an id and a title"),
-        ({"title": ""}, "an id and a title"),
-        ({"input_message_content": {"message_text": ""}}, "text is empty"),
-    ],
-)
-async def test_a_result_that_telegram_rejects_is_rejected(changes: dict[str, Any], why: str) -> None:
-    async with running() as server:
-        waiting, query = await asks(server)
-        answer = await server.calls("answerInlineQuery", inline_query_id=query["id"], results=[{**ARTICLE, **changes}])
-        assert answer.status_code == 400
-        assert why in answer.json()["description"]
-        waiting.cancel()
-
-
 async def test_a_query_is_answered_once_and_in_time() -> None:
     async with running() as server:
         waiting, query = await asks(server)
@@ -92,35 +72,3 @@ async def test_a_query_is_answered_once_and_in_time() -> None:
         late = await server.calls("answerInlineQuery", inline_query_id=query["id"], results=[])
         assert "too old" in late.json()["description"]
         waiting.cancel()
-
-
-async def test_nobody_sends_the_result_of_another_user() -> None:
-    async with running() as server:
-        waiting, query = await asks(server)
-        await server.calls("answerInlineQuery", inline_query_id=query["id"], results=[ARTICLE])
-        seen = await waiting
-        for person, query_id, result in (
-            (EMMA, seen["query_id"], "1"),
-            (SARI, "5", "1"),
-            (SARI, seen["query_id"], "2"),
-        ):
-            chosen = {"from": person, "query_id": query_id, "result_id": result}
-            answer = await server.people.post(f"/sandbox/chats/{FRIENDS_GROUP_ID}/choose", json=chosen)
-            assert answer.status_code == 404
-
-
-async def test_without_feedback_the_bot_does_not_hear_what_was_chosen() -> None:
-    async with running(inline_feedback=False) as server:
-        waiting, query = await asks(server)
-        await server.calls("answerInlineQuery", inline_query_id=query["id"], results=[ARTICLE])
-        chosen = {"from": SARI, "query_id": (await waiting)["query_id"], "result_id": "1"}
-        await server.posts(f"/sandbox/chats/{FRIENDS_GROUP_ID}/choose", chosen, "message")
-        assert [*(await server.hears(offset=-1))[0]] == ["update_id", "inline_query"]
-
-
-async def test_a_bot_without_inline_mode_hears_no_query() -> None:
-    async with running(inline_mode=False) as server:
-        assert (await server.calls("getMe")).json()["result"]["supports_inline_queries"] is False
-        answer = await server.people.post(f"/sandbox/chats/{SARI}/inline", json={"from": SARI, "query": ""})
-        assert answer.status_code == 409
-        assert await server.hears() == []

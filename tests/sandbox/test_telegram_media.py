@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.pictures import as_image, png, qr_png, qr_texts
 from tests.sandbox.telegram_sandbox import EMMA, running
 
@@ -35,49 +33,6 @@ async def test_photos_become_jpegs_and_documents_stay_as_they_are() -> None:
     assert again.photo == photo
 
 
-async def test_a_file_id_is_never_that_of_another_sandbox() -> None:
-    # A browser shows the picture that it first got under an id.
-    ids = set()
-    for _ in range(2):
-        async with running() as server:
-            await server.says(EMMA, "/start")
-            ids |= {size.file_id for size in (await server.bot.send_photo(EMMA, png(100, 100))).photo}
-    assert len(ids) == 2 * 2
-
-
-@pytest.mark.parametrize(
-    ("method", "field", "value", "description"),
-    [
-        ("sendPhoto", "photo", "", "there is no photo in the request"),
-        ("sendPhoto", "photo", "attach://x", "there is no photo in the request"),
-        ("sendPhoto", "photo", "AgACnothing", "wrong file identifier/HTTP URL specified"),
-        ("sendDocument", "document", "", "there is no document in the request"),
-        ("getFile", "file_id", "nothing", "wrong file_id or the file is temporarily unavailable"),
-    ],
-)
-async def test_files_that_are_not_there_are_refused(method: str, field: str, value: str, description: str) -> None:
-    async with running() as server:
-        await server.says(EMMA, "/start")
-        body = (await server.calls(method, chat_id=EMMA, **{field: value})).json()
-    assert body["description"] == f"Bad Request: {description}"
-
-
-async def test_pictures_that_are_none_are_refused() -> None:
-    async with running() as server:
-        await server.says(EMMA, "/start")
-        path = f"/bot{server.settings.bot_token}/sendPhoto"
-        for content, description in [
-            (b"no picture", "IMAGE_PROCESS_FAILED"),
-            (b"", "file must be non-empty"),
-        ]:
-            answer = await server.people.post(path, data={"chat_id": EMMA}, files={"photo": ("a.png", content)})
-            assert answer.json()["description"] == f"Bad Request: {description}"
-        long = await server.people.post(
-            path, data={"chat_id": EMMA, "caption": "x" * 1025}, files={"photo": ("a.png", png(9, 9))}
-        )
-    assert long.json()["description"] == "Bad Request: message caption is too long"
-
-
 async def test_a_person_sends_formatted_text_and_a_photo_with_words_under_it() -> None:
     async with running() as server:
         await server.says(EMMA, "/start")
@@ -89,15 +44,3 @@ async def test_a_person_sends_formatted_text_and_a_photo_with_words_under_it() -
     assert [message.text_html for message in heard[:1] if message] == ["<b>a</b> &amp; b"]
     assert [message.caption_html for message in heard[1:2] if message] == ["<i>c</i>"]
     assert [message.photo[-1].file_id for message in heard[1:] if message] == [photo, photo]
-
-
-@pytest.mark.parametrize(
-    ("order", "status"), [({"html": "<b>a"}, 400), ({"html": " "}, 400), ({"text": "a", "photo": "none"}, 404)]
-)
-async def test_formatting_that_no_app_makes_and_photos_that_are_not_there_are_refused(
-    order: dict[str, str], status: int
-) -> None:
-    async with running() as server:
-        await server.says(EMMA, "/start")
-        answer = await server.people.post(f"/sandbox/chats/{EMMA}/send", json={"from": EMMA, **order})
-    assert answer.status_code == status

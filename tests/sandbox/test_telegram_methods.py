@@ -179,9 +179,3 @@ async def test_every_method_answers_python_telegram_bot_as_the_bot_api_documents
 def test_every_served_method_is_one_that_the_bot_api_and_the_library_know(name: str) -> None:
     assert name in {each.lower() for each in SCHEMA["methods"]}
     assert name in {each.lower() for each in dir(Bot)}
-
-
-async def test_method_names_may_be_written_in_any_case_and_called_by_get() -> None:
-    async with running() as server:
-        answer = await server.people.get(f"/bot{server.settings.bot_token}/GETME")
-    assert answer.json()["result"]["username"] == "kirim_sandbox_bot"

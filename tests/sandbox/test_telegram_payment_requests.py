@@ -4,7 +4,6 @@ from pathlib import Path
 
 from telegram import CopyTextButton, InlineKeyboardButton, InlineKeyboardMarkup
 
-from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.sandbox.telegram_sandbox import EMMA, SARI, Running, running
 
 INVOICE = "lnbcrt5m1" + "q" * 120
@@ -33,12 +32,3 @@ async def test_invoices_and_deposits_are_remembered_with_their_user_and_referenc
         assert await list_requests(server) == expected
     async with running(state_path=state) as server:
         assert await list_requests(server) == expected
-
-
-async def test_nothing_else_is_taken_for_a_request_to_pay() -> None:
-    async with running() as server:
-        await server.says(EMMA, f"{LINE} ABC2345\n{INVOICE}")
-        await server.bot.send_message(EMMA, f"{LINE} ABC2345")
-        await server.bot.send_message(EMMA, INVOICE)
-        await server.bot.send_message(SUPPORT_GROUP_ID, f"{LINE} ABC2345\n{INVOICE}")
-        assert await list_requests(server) == []

@@ -30,23 +30,6 @@ async def events(server: Running, count: int, after: int = 0) -> list[dict[str, 
     return found
 
 
-async def test_the_state_names_people_chats_and_the_bot() -> None:
-    async with running() as server:
-        state = (await server.people.get("/sandbox/state")).json()
-    people = {
-        person["id"]: (person["first_name"], person["language_code"], person["role"]) for person in state["people"]
-    }
-    group = next(chat for chat in state["chats"] if chat["id"] == SUPPORT_GROUP_ID)
-    assert people == {
-        EMMA: ("Emma", "en", "sender"),
-        SARI: ("Sari", "id", "sender"),
-        OSCAR: ("Oscar", "en", "operator"),
-        RINA: ("Rina", "id", "supporter"),
-    }
-    assert (group["type"], group["is_forum"]) == ("supergroup", True)
-    assert set(group["members"]) == {OSCAR, RINA, state["bot"]["id"]}
-
-
 async def test_people_see_messages_edits_deletions_answers_and_typing_as_they_happen() -> None:
     async with running() as server:
         stream = asyncio.create_task(events(server, 8))
@@ -108,19 +91,6 @@ async def test_a_button_that_is_gone_is_pressed_only_by_force() -> None:
     assert query["message"] == {"chat": query["message"]["chat"], "message_id": sent["message_id"], "date": 0}
 
 
-async def test_only_people_see_reply_keyboards_and_silence() -> None:
-    keyboard = {"keyboard": [["a"]], "one_time_keyboard": True}
-    async with running() as server:
-        await server.says(EMMA, "/start")
-        sent = await server.calls(
-            "sendMessage", chat_id=EMMA, text="x", reply_markup=keyboard, disable_notification=True
-        )
-        seen = (await server.sees(EMMA))[-1]
-    assert not {"reply_markup", "sandbox"} & sent.json()["result"].keys()
-    assert seen["reply_markup"] == keyboard
-    assert seen["sandbox"] == {"silent": True, "outgoing": True, "reactions": []}
-
-
 @pytest.mark.parametrize(
     ("chat", "order", "status"),
     [
@@ -137,36 +107,6 @@ async def test_what_a_person_could_not_do_is_refused(chat: int, order: dict[str,
     async with running() as server:
         answer = await server.people.post(f"/sandbox/chats/{chat}/send", json=order)
     assert (answer.status_code, "error" in answer.json()) == (status, True)
-
-
-async def test_whoever_has_blocked_the_bot_can_neither_write_nor_press() -> None:
-    async with running() as server:
-        await server.says(EMMA, "/start")
-        await server.people.patch(f"/sandbox/people/{EMMA}", json={"blocked": True})
-        answer = await server.people.post(f"/sandbox/chats/{EMMA}/send", json={"from": EMMA, "text": "x"})
-    assert answer.status_code == 409
-
-
-async def test_somebody_new_can_come() -> None:
-    async with running() as server:
-        order = {"first_name": "Budi", "language_code": "id", "role": "sender"}
-        budi = await server.posts("/sandbox/people", order)
-        sent_message = await server.says(budi["id"], "/start")
-        answer = await server.calls("sendMessage", chat_id=budi["id"], text="Halo")
-    assert sent_message["from"]["first_name"] == "Budi"
-    assert answer.json()["ok"]
-
-
-async def test_a_topics_messages_can_be_listed_by_themselves() -> None:
-    async with running() as server:
-        topic = await server.bot.create_forum_topic(SUPPORT_GROUP_ID, "Ticket")
-        await server.says(RINA, "outside", SUPPORT_GROUP_ID)
-        inside = await server.says(RINA, "inside", SUPPORT_GROUP_ID, thread_id=topic.message_thread_id)
-        path = f"/sandbox/chats/{SUPPORT_GROUP_ID}/messages?thread_id={topic.message_thread_id}"
-        listed = (await server.people.get(path)).json()["messages"]
-    assert [message["message_id"] for message in listed] == [topic.message_thread_id, inside["message_id"]]
-    assert inside["is_topic_message"] is True
-    assert "forum_topic_created" in inside["reply_to_message"]
 
 
 async def test_who_waits_for_events_of_a_chat_gets_them_at_once_and_none_of_others() -> None:
@@ -201,22 +141,6 @@ async def test_what_stood_in_a_chat_only_for_a_moment_is_listed_as_shown() -> No
     assert found["deleted"] == [sent]
     assert [message["text"] for message in found["messages"]] == ["/start"]
     assert "shown" not in plainly
-
-
-async def test_who_knows_a_chat_may_be_told_only_its_changes_unless_some_were_dropped() -> None:
-    async with running() as server:
-        path = f"/sandbox/chats/{EMMA}/messages"
-        start = await server.says(EMMA, "/start")
-        known = (await server.people.get(path)).json()["seq"]
-        await server.says(EMMA, "hello")
-        since = {"shown_after": known, "changes_only": 1}
-        changes = (await server.people.get(path, params=since)).json()
-        nothing = (await server.people.get(path, params={**since, "shown_after": changes["seq"]})).json()
-        everything = (await server.people.get(path, params={**since, "shown_after": -1})).json()  # a lost event
-    assert [message["text"] for message in changes["shown"]] == ["hello"]
-    assert "messages" not in changes
-    assert nothing == {"seq": changes["seq"], "shown": [], "deleted": []}
-    assert [message["text"] for message in everything["messages"]] == [start["text"], "hello"]
 
 
 async def test_a_bot_that_is_no_administrator_hears_only_what_is_meant_for_it() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.sandbox.telegram import SANDBOX_TOKEN, SUPPORT_GROUP_ID
+from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.sandbox.telegram_sandbox import EMMA, OSCAR, SARI, Running, running
 
 NOT_MODIFIED = (
@@ -134,17 +134,6 @@ async def test_edits_are_refused_where_telegram_refuses_them() -> None:
     assert caption == (400, "Bad Request: there is no caption in the message to edit")
 
 
-async def test_an_edit_without_buttons_takes_them_away() -> None:
-    async with running() as server:
-        await server.says(EMMA, "/start")
-        sent = await server.calls("sendMessage", chat_id=EMMA, text="x", reply_markup=inline(callback_data="y"))
-        number = sent.json()["result"]["message_id"]
-        edited = (await server.calls("editMessageText", chat_id=EMMA, message_id=number, text="z")).json()["result"]
-        shown = (await server.sees(EMMA))[-1]
-    assert "reply_markup" not in edited
-    assert (shown["text"], shown["edit_date"]) == ("z", edited["edit_date"])
-
-
 async def test_messages_can_be_deleted_for_48_hours() -> None:
     async with running() as server:
         asked = await server.says(EMMA, "/start")
@@ -188,17 +177,6 @@ async def test_topics_are_refused_where_telegram_refuses_them() -> None:
     assert private == (400, "Bad Request: the chat is not a forum")
 
 
-async def test_a_group_without_the_bot_is_out_of_reach() -> None:
-    async with running() as server:
-        order = {"from": OSCAR, "status": "kicked"}
-        await server.posts(f"/sandbox/chats/{SUPPORT_GROUP_ID}/bot", order)
-        kicked = await refusal(server, "sendMessage", chat_id=SUPPORT_GROUP_ID, text="x")
-        await server.posts(f"/sandbox/chats/{SUPPORT_GROUP_ID}/bot", {**order, "status": "left"})
-        left = await refusal(server, "getChat", chat_id=SUPPORT_GROUP_ID)
-    assert kicked == (403, "Forbidden: bot was kicked from the supergroup chat")
-    assert left == (403, "Forbidden: bot is not a member of the supergroup chat")
-
-
 async def test_a_group_that_became_a_supergroup_says_where_it_went() -> None:
     async with running() as server:
         group = await server.posts("/sandbox/chats", {"title": "Old", "type": "group", "members": [OSCAR]})
@@ -209,59 +187,3 @@ async def test_a_group_that_became_a_supergroup_says_where_it_went() -> None:
     assert body["parameters"] == {"migrate_to_chat_id": new["id"]}
     assert [message.get("migrate_to_chat_id") for message in moved] == [new["id"], None]
     assert moved[1]["migrate_from_chat_id"] == group["id"]
-
-
-async def test_tokens_and_methods_that_do_not_exist_are_refused() -> None:
-    async with running() as server:
-        wrong = await server.people.get(f"/bot{SANDBOX_TOKEN[:-1]}B/getMe")
-        malformed = await server.people.get("/botnonsense/getMe")
-        method = await refusal(server, "sendTelepathy")
-        body = await server.people.post(
-            f"/bot{SANDBOX_TOKEN}/getMe", content=b"{", headers={"Content-Type": "application/json"}
-        )
-    assert (wrong.status_code, wrong.json()["description"]) == (401, "Unauthorized")
-    assert (malformed.status_code, malformed.json()["description"]) == (404, "Not Found")
-    assert method == (404, "Not Found: method not found")
-    assert body.json()["description"] == "Bad Request: can't parse request JSON object"
-
-
-@pytest.mark.parametrize(
-    ("field", "longest", "complaint"),
-    [
-        ("description", 512, "BOT_DESCRIPTION_INVALID"),
-        ("short_description", 120, "BOT_SHORT_DESCRIPTION_INVALID"),
-    ],
-)
-async def test_descriptions_are_kept_for_each_language_up_to_their_length(
-    field: str, longest: int, complaint: str
-) -> None:
-    name = "".join(part.title() for part in field.split("_"))
-
-    async with running() as server:
-        long = await refusal(server, f"setMy{name}", **{field: "x" * (longest + 1)})
-        code = await refusal(server, f"setMy{name}", **{field: "x"}, language_code="indonesian")
-        await server.calls(f"setMy{name}", **{field: "x" * longest})
-        await server.calls(f"setMy{name}", **{field: "halo"}, language_code="id")
-        shown = (await server.people.get("/sandbox/state")).json()["descriptions"]
-    assert long == (400, f"Bad Request: {complaint}")
-    assert code == (400, "Bad Request: LANG_CODE_INVALID")
-    assert shown == ({"": "x" * longest, "id": "halo"} if field == "description" else {})
-
-
-async def test_commands_that_telegram_would_not_take_are_refused() -> None:
-    good = {"command": "send", "description": "Send rupiah"}
-    async with running() as server:
-        cases = [
-            await refusal(server, "setMyCommands", commands=[{**good, "command": "Kirim!"}]),
-            await refusal(server, "setMyCommands", commands=[{**good, "description": ""}]),
-            await refusal(server, "setMyCommands", commands=[good] * 101),
-            await refusal(server, "setMyCommands", commands=[good], language_code="indonesian"),
-            await refusal(server, "setMyCommands", commands=[{"command": "send"}]),
-        ]
-    assert [description.removeprefix("Bad Request: ") for _, description in cases] == [
-        "BOT_COMMAND_INVALID",
-        "BOT_COMMAND_DESCRIPTION_INVALID",
-        "BOT_COMMANDS_TOO_MUCH",
-        "LANG_CODE_INVALID",
-        "BOT_COMMAND_DESCRIPTION_INVALID",
-    ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -58,14 +57,6 @@ async def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
     assert [command.command for command in commands] == ["send"]
 
 
-async def test_a_sandbox_keeps_its_id_also_if_nothing_else_was_saved(tmp_path: Path) -> None:
-    ids = []
-    for state in (tmp_path / "a.sqlite3", tmp_path / "a.sqlite3", tmp_path / "b.sqlite3"):
-        async with running(state_path=state) as server:
-            ids.append(await server.sandbox_id())
-    assert ids[0] == ids[1] != ids[2]
-
-
 async def test_a_kill_before_the_first_message_is_saved_gives_no_number_twice(tmp_path: Path) -> None:
     """The bot would ignore the next update, as one that it knows."""
 
@@ -83,35 +74,6 @@ async def test_a_kill_before_the_first_message_is_saved_gives_no_number_twice(tm
 
 def a_message(text: str) -> StoredMessage:
     return StoredMessage(chat_id=1, message_id=2, date=3, body={"text": text}, outgoing=False)
-
-
-async def test_the_journal_writes_the_last_version_of_a_record(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "j.sqlite3")
-    journal.put("message", "1/2", a_message("first"))
-    await journal.flush()
-    message = a_message("second")
-    journal.put("message", "1/2", message)
-    message.body = {"text": "third"}
-    await journal.flush()
-    journal.put("update", "9", {"id": 9})
-    journal.put("update", "9", None)
-    journal.close()
-    with closing(sqlite3.connect(tmp_path / "j.sqlite3")) as database:
-        rows = database.execute("SELECT kind, body FROM records").fetchall()
-    assert len(rows) == 1
-    assert '"third"' in rows[0][1]
-
-
-async def test_bytes_are_readable_before_while_and_after_they_are_written(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "j.sqlite3")
-    journal.put_blob("a", b"bytes")
-    flushing = asyncio.create_task(journal.flush())
-    await asyncio.sleep(0)
-    during = journal.blob("a")
-    await flushing
-    assert during == journal.blob("a") == b"bytes"
-    assert journal.blob("b") is None
-    journal.close()
 
 
 async def test_what_could_not_be_written_is_written_later(tmp_path: Path) -> None:
