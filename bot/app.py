@@ -328,9 +328,21 @@ def create_order_rules(settings: Settings) -> OrderRules:
             orders_per_hour=settings.max_orders_per_hour,
             idr_per_day=settings.max_idr_per_day,
         ),
-        link_limits=LinkLimits(from_all=settings.max_link_orders, from_one=settings.max_link_orders_each),
+        link_limits=create_link_limits(settings),
         overdue_after=timedelta(seconds=settings.stuck_seconds),
         public_url=settings.public_url,
+    )
+
+
+def create_link_limits(settings: Settings) -> LinkLimits:
+    """Return how many orders links create. Browsers get two fifths, or half of that if nobody tells them apart."""
+    share = 5 if settings.trusted_proxies else 10
+    from_all, from_one = settings.max_link_orders, settings.max_link_orders_each
+    return LinkLimits(
+        from_all=from_all,
+        from_one=from_one,
+        browsers_from_all=from_all and max(1, from_all * 2 // share),
+        browsers_from_one=from_one and max(1, from_one * 2 // share),
     )
 
 
@@ -340,6 +352,7 @@ def create_payment_request_rules(settings: Settings) -> PaymentRequestRules:
         is_on=settings.payment_requests == "on",
         max_open=settings.max_open_payment_requests,
         max_per_day=settings.max_payment_requests_per_day,
+        public_url=settings.public_url,
         operator_name=settings.operator_name,
         operator_ids=settings.operator_ids,
     )

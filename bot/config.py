@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
-from ipaddress import ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -141,6 +141,7 @@ class Settings(BaseSettings):
     methods_shrink_percent: Number = Field(50, ge=1, le=100)
     heartbeat_url: SecretStr = SecretStr("")
     public_url: str = ""
+    trusted_proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode] = ()
     http_host: str = "127.0.0.1"
     http_port: Whole = Field(0, ge=0, le=65_535)
     metrics_host: str = "127.0.0.1"
@@ -301,6 +302,16 @@ class Settings(BaseSettings):
         if any(not 0 < user <= LARGEST_ID for user in ids):
             raise ValueError("must be Telegram user ids, such as 123456789, separated by commas")
         return ids
+
+    @field_validator("trusted_proxies", mode="before")
+    @classmethod
+    def _proxies_are_addresses(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        try:
+            return tuple(ip_network(part.strip()) for part in value.split(",") if part.strip())
+        except ValueError:
+            raise ValueError("must be addresses or blocks, such as 127.0.0.1 or 10.0.0.0/8, with commas") from None
 
     @field_validator("payment_requests", "receive", "log_level", "log_format", "default_locale", mode="before")
     @classmethod

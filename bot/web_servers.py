@@ -12,6 +12,7 @@ from typing import Final
 from starlette.types import ASGIApp
 
 from bot.app import App, create_provider
+from bot.infra.db.vault import Vault
 from bot.infra.http import ports, server
 from bot.infra.http.health import Health, create_health_app, create_metrics_app
 from bot.infra.http.webhook import WebhookHandler
@@ -19,6 +20,9 @@ from bot.infra.metrics import LoopLag
 from bot.infra.telegram.inbound.receiver import UpdateIntake
 from bot.infra.watchdog import ProcessState
 from bot.orders.pay_page.app import create_app
+from bot.orders.pay_page.payer import PayersOfPages
+from bot.orders.pay_page.rendering import Files, Site
+from bot.payment_requests.paying.pages import RequestPages
 
 STANDBY_RETRY_SECONDS = 2.0
 """How often a standby tries to open its ports. On one machine the leader has them until it ends."""
@@ -91,6 +95,15 @@ class WebServers:
         """
         app, settings = self._app, self._app.settings
         webhook = app.webhook_registration.webhook
+        pages = RequestPages(
+            app.payment_requests.pay_service,
+            app.payment_requests.reports,
+            clock=app.clock,
+            vault=Vault(settings.sealing_keys),
+            translations=app.infra.translations,
+            site=Site(Files(), create_provider(settings), settings.public_url, app.infra.messenger.username),
+            proxies=settings.trusted_proxies,
+        )
         self.public.app = create_app(
             database=app.database,
             clock=app.clock,
@@ -102,7 +115,10 @@ class WebServers:
             bot=app.infra.messenger.username,
             times=app.orders.payout_times.get,
             destinations=app.orders.destinations.get,
-            more_routes=() if webhook is None else (WebhookHandler(webhook, intake).route(),),
+            payers=PayersOfPages(
+                orders=app.orders.service, find_again=pages.find_again, contact=settings.support_contact
+            ),
+            more_routes=(*pages.routes(), *(() if webhook is None else (WebhookHandler(webhook, intake).route(),))),
         )
 
     async def close(self) -> None:

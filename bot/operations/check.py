@@ -63,6 +63,7 @@ def build_checks(
         Check("Telegram", partial(_check_telegram, settings, open_bot)),
         Check("service", partial(_check_service, settings)),
         Check("settings", check_names),
+        Check("browsers", partial(_check_browsers, settings)),
     )
 
 
@@ -109,7 +110,7 @@ def _format_setting(settings: Settings, name: str) -> str:
         except UnusableUrl:
             return "…"
         return f"postgresql://…@{url.host or url.query.get('host', '')}/{url.database}"
-    return ",".join(map(str, sorted(value))) if isinstance(value, frozenset) else str(value)
+    return ",".join(map(str, sorted(value))) if isinstance(value, frozenset | tuple) else str(value)
 
 
 async def _run_check(check: Awaitable[str]) -> CheckResult:
@@ -207,6 +208,14 @@ async def _check_service(settings: Settings) -> str:
             problem = f"can't connect to {url}{_describe_reason(error)}"
             raise CheckFailed(problem, "Check SERVICE_BASE_URL and the network.") from None
         return f"key accepted, {len(methods)} payout methods"
+
+
+async def _check_browsers(settings: Settings) -> str:
+    if not settings.public_url or settings.payment_requests == "off":
+        return "payment requests have no pages there"
+    if settings.trusted_proxies:
+        return "the proxy tells addresses apart, so three orders in 100 seconds come from neighbours"
+    return "TRUSTED_PROXIES isn't set. Nobody tells browsers apart, so they get half of their orders"
 
 
 async def check_names() -> str:

@@ -15,7 +15,8 @@ says when the user can order again.
 
 Links are open to anyone, so many payers can create many orders at once. An order whose answer was lost, and other
 programs' deposits, are found only among the newest 100 orders of the service's list. Each order that is created pushes
-another one out of it. So all links together, and each of them, create only a few orders within `LINK_SPAN`.
+another one out of it. So all links together, and each of them, create only a few orders within `LINK_SPAN`. Browsers
+get less than half of them, so payers in Telegram always find their share.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,6 +31,9 @@ from bot.orders.poll_intervals import payable_until
 LINK_SPAN = timedelta(seconds=100)
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
+YOUNG = timedelta(minutes=10)
+MAX_YOUNG = 5
+"""How many unpaid orders of browsers that are younger than `YOUNG` a link has. A second press is the same order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +75,22 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkLimits:
-    """How many orders are created from links within any `LINK_SPAN`. 0 means no limit."""
+    """How many orders are created from links within any `LINK_SPAN`, and how many of them by browsers. 0: no limit."""
 
     from_all: int = 0
     from_one: int = 0
+    browsers_from_all: int = 0
+    browsers_from_one: int = 0
 
     @property
     def is_unlimited(self) -> bool:
         """Whether there is no limit at all."""
         return not (self.from_all or self.from_one)
+
+    @property
+    def of_browsers(self) -> "LinkLimits":
+        """The limits of browsers alone."""
+        return LinkLimits(from_all=self.browsers_from_all, from_one=self.browsers_from_one)
 
 
 class TooManyFromLinks(Rejection):

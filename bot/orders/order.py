@@ -189,6 +189,7 @@ class Order:
     typed_amount: Amount | None = None  # what its user asked for, if the service is asked for something else
     evidence: tuple[Evidence, ...] = ()
     origin: str | None = None
+    contact: str | None = field(default=None, repr=False)  # how a payer without a chat can be reached
 
     @property
     def user_id(self) -> int:

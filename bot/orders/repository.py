@@ -45,6 +45,7 @@ from bot.orders.poll_intervals import is_tracked
 from bot.orders.rows import POLLED, OrderRows, to_sealed_evidence, to_tracked_row
 from bot.orders.tables import (
     IS_FROM_LINK,
+    IS_OF_PAGE,
     IS_PAID_AT,
     IS_POLLED,
     IS_UNCLAIMED,
@@ -279,11 +280,20 @@ class OrderRepository(OrderRows):
         if self._connection.dialect.name == POSTGRESQL:
             await self._connection.execute(select(func.pg_advisory_xact_lock(literal_column(str(kind)), which)))
 
-    async def count_from_links(self, after: datetime) -> Mapping[str, int]:
-        """Return how many orders were created from each link after this time, whatever has become of them."""
+    async def count_from_links(self, after: datetime, *, by_browsers: bool = False) -> Mapping[str, int]:
+        """Return how many orders were created from each link after this time, whatever has become of them.
+
+        `by_browsers` counts only those of payers without a chat.
+        """
         # They are counted here, because SQLite would group them by reading all orders from links there ever were.
         origins = select(orders.c.origin).where(IS_FROM_LINK, orders.c.created_at > after)
-        return Counter((await self._connection.execute(origins)).scalars())
+        counted = origins.where(IS_OF_PAGE) if by_browsers else origins
+        return Counter((await self._connection.execute(counted)).scalars())
+
+    async def count_unpaid_of_browsers(self, origin: str, after: datetime) -> int:
+        """Return how many orders of payers without a chat were created from a link after this time and aren't paid."""
+        is_unpaid = IS_OF_PAGE & ~orders.c.is_paid & (orders.c.phase != constant(Phase.REFUSED))
+        return await self._count(orders.c.origin == origin, orders.c.created_at > after, is_unpaid)
 
     async def tally_links(self, links: Collection[str]) -> Mapping[str, LinkTally]:
         """Return what came in by each of these links. Those without an order are left out."""
@@ -307,9 +317,14 @@ class OrderRepository(OrderRows):
         found = await self._connection.execute(paid.order_by(orders.c.paid_at.desc()).limit(limit))
         return tuple(PaymentOfLink(*row) for row in found if row.paid_at is not MALFORMED)
 
-    async def has_paid_from(self, origin: str, user_id: int) -> bool:
-        """Return whether a user has paid an order from this link."""
-        theirs = select(orders.c.reference).where(orders.c.origin == origin, orders.c.user_id == user_id)
+    async def of_payer_from(self, origin: str, payer: Payer) -> tuple[Order, ...]:
+        """Return a payer's orders from this link, the newest first."""
+        theirs = select(orders).where(orders.c.origin == origin, is_of_payer(payer))
+        return await self._find(theirs.order_by(*NEWEST_FIRST).limit(RECENT))
+
+    async def has_paid_from(self, origin: str, payer: Payer) -> bool:
+        """Return whether a payer has paid an order from this link."""
+        theirs = select(orders.c.reference).where(orders.c.origin == origin, is_of_payer(payer))
         return await self._connection.scalar(theirs.where(orders.c.is_paid).limit(1)) is not None
 
     async def unpaid_of_links(self, origins: LinkQuery) -> tuple[Order, ...]:

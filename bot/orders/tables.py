@@ -88,6 +88,8 @@ orders = Table(
     Column("evidence", Text, info=SEALED),  # JSON (`evidence.py`); it can name a person
     # The hash of a page's secret, if its payer has no chat (`Payer`).
     Column("payer_hash", Text, info={**PERSONAL, **not_exported("who has no chat gets no file")}),
+    # How a payer without a chat can be reached, in their own words. Staff see it in a reveal.
+    Column("contact", Text, info={**SEALED, **not_exported("who has no chat gets no file")}),
     Column("origin", Text),  # the link that it was made from
     # Covers who sees the order and how much of it, and where a payment for it goes.
     Column(

@@ -20,6 +20,9 @@ class RequestAction(StrEnum):
     REMOVE_NOTE = "unnote"
     EDIT_END = "end"
     SET_END = "until"
+    ASK_BROWSERS = "web"
+    TO_BROWSERS = "web_on"
+    LEAVE_BROWSERS = "web_off"
 
 
 @dataclass(frozen=True)

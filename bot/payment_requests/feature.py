@@ -47,10 +47,12 @@ class PaymentRequests:
             one_line=OneLineHandlers(catalogue=catalogue, drafts=drafts, draft_handlers=asked, amount=amount),
             catalogue=catalogue,
             is_on=is_on,
+            public_url=rules.public_url,
         )
         self.reports = ReportService(infra, rules)
         reports = ReportHandlers(reports=self.reports)
-        self.paying = paying = PayHandlers(PayService(infra, orders.service), orders, self.reports, is_on=is_on)
+        self.pay_service = PayService(infra, orders.service, is_on=is_on)
+        self.paying = paying = PayHandlers(self.pay_service, orders, self.reports, is_on=is_on)
         self.inline_answers = InlineAnswers(infra, catalogue) if is_on else None
         checkout.draft_handlers.add_requests(
             {

@@ -5,6 +5,7 @@ A button carries the request's id. It works only for the request's own user, als
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Final
 
 from telegram import Update
@@ -66,7 +67,9 @@ class PaymentRequestHandlers:
         one_line: OneLineHandlers,
         catalogue: ServiceCatalogue,
         is_on: bool,
+        public_url: str = "",
     ) -> None:
+        self._public_url = public_url
         self._requests = requests
         self._draft_handlers = draft_handlers
         self._one_line = one_line
@@ -92,6 +95,13 @@ class PaymentRequestHandlers:
             RequestAction.REMOVE_NOTE: self._remove_note,
             RequestAction.EDIT_END: self._ask_end,
             RequestAction.SET_END: self._set_end,
+            RequestAction.ASK_BROWSERS: self._ask_browsers,
+            RequestAction.TO_BROWSERS: self._changing(
+                partial(self._requests.set_in_browsers, is_on=True), "payment_requests.page.in_browsers"
+            ),
+            RequestAction.LEAVE_BROWSERS: self._changing(
+                partial(self._requests.set_in_browsers, is_on=False), "payment_requests.page.only_telegram"
+            ),
         }
         routes.add_actions(RequestButton, self.request_button, actions, belongs_to="payment_request")
         return routes
@@ -260,7 +270,9 @@ class PaymentRequestHandlers:
     async def _show_page(self, session: Session, request: PaymentRequest) -> None:
         bot = session.infra.messenger
         tally = (await self._requests.tally([request])).get(request.id, LinkTally())
-        page = screens.show_request(session.reader, request, tally, bot.username, inline=bot.has_inline_mode)
+        page = screens.show_request(
+            session.reader, request, tally, bot.username, inline=bot.has_inline_mode, public_url=self._public_url
+        )
         await session.show(session.with_resume(page))
 
     async def _show_changed(self, session: Session, request: PaymentRequest | None, said: str) -> None:
@@ -292,6 +304,9 @@ class PaymentRequestHandlers:
 
     async def _ask_close(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
         await session.show(screens.ask_close(session.t, request))
+
+    async def _ask_browsers(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
+        await session.show(screens.ask_browsers(session.t, request))
 
     async def _ask_note(self, session: Session, request: PaymentRequest, _: RequestButton) -> None:
         await questions.ask(session, NOTE, screens.ask_other_note(session.t, request), request.id)

@@ -19,6 +19,8 @@ LINK: Final = "r_"
 _TOKEN_BYTES: Final = 12
 _FORM: Final = "[A-Za-z0-9_-]{16}"
 _WORD: Final = re.compile(rf"{LINK}({_FORM})")
+TOKEN: Final = re.compile(_FORM)
+"""The form of the tokens. Nothing else is looked up."""
 
 
 def new_token() -> str:
@@ -40,6 +42,14 @@ def read_token(word: str) -> str | None:
 def make_link(bot: str, token: str) -> str:
     """Return the link. `bot` is the bot's username without the @."""
     return f"https://t.me/{bot}?start={LINK}{token}"
+
+
+PAGE_PATH: Final = "/r/"
+
+
+def make_page_link(public_url: str, token: str) -> str:
+    """Return the address at which a request can be paid in a browser."""
+    return f"{public_url}{PAGE_PATH}{token}"
 
 
 MAX_NOTE_LENGTH: Final = 140
@@ -96,6 +106,7 @@ class PaymentRequest:
         idr: the amount in rupiah. None: the payer decides.
         is_reusable: whether it stays open after a payment.
         ends_at: from when its link can't be paid. None: no end.
+        in_browsers: whether its asker has agreed that anyone who has its link can see and pay it in a browser.
         used_at: when it was made, changed or paid last. What isn't used for long is deleted.
         shared: Telegram's ids of the messages in which it was shared and that still follow it. None: it was never told
             of one.
@@ -114,6 +125,7 @@ class PaymentRequest:
     ends_at: datetime | None = None
     status: RequestStatus = RequestStatus.OPEN
     closed_by: ClosedBy | None = None
+    in_browsers: bool = False
     draft_id: str
     created_at: datetime
     used_at: datetime
@@ -138,7 +150,10 @@ class Report:
 
     request_id: str
     user_id: int
-    """Who reported it."""
+    """Who reported it. 0 if the payer has no chat."""
+
+    payer_hash: str = ""
+    """The hash of the secret of a payer without a chat."""
 
     at: datetime
     reason: str
@@ -167,6 +182,7 @@ class PaymentRequestRules:
         is_on: whether users can ask and pay.
         max_open: how many open requests a user can have. 0 means no limit.
         max_per_day: how many requests a user can make within 24 hours, whatever becomes of them. 0 means no limit.
+        public_url: the address of the pages in browsers. Empty if there are none.
         operator_name: who runs the bot. Nobody can ask in this name.
         operator_ids: the operators, who hear of reports.
     """
@@ -174,5 +190,6 @@ class PaymentRequestRules:
     is_on: bool = True
     max_open: int = 20
     max_per_day: int = 50
+    public_url: str = ""
     operator_name: str = ""
     operator_ids: frozenset[int] = frozenset()

@@ -1,6 +1,6 @@
 """Read and write payment requests and reports. What payers confirm never changes after a request was made."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, fields
 from datetime import datetime
@@ -24,7 +24,7 @@ from bot.payment_requests.tables import IS_CLOSED, IS_SHARED, payment_request_re
 from bot.settlement import json_values as nested
 
 NAMES: Final = tuple(field.name for field in fields(PaymentRequest))
-CHANGEABLE: Final = ("status", "closed_by", "ends_at", "note", "used_at", "terms_seal")
+CHANGEABLE: Final = ("status", "closed_by", "ends_at", "note", "in_browsers", "used_at", "terms_seal")
 
 _requests, _reports = payment_requests.c, payment_request_reports.c
 _IS_OF_PAYER = _reports.reason.startswith(PAID, autoescape=True)
@@ -59,9 +59,20 @@ class PaymentRequestRepository(Repository[PaymentRequest]):
         found: int | None = await self._connection.scalar(select(_requests.user_id).where(_requests.id == request_id))
         return found
 
+    async def is_in_browsers(self, request_id: str) -> bool:
+        """Return whether a request can be seen and paid in browsers."""
+        request = await self.get(request_id)
+        return request is not None and request.in_browsers
+
     async def find_by_token(self, token: str) -> PaymentRequest | None:
         """Return the request whose link has this token, in any status, or None."""
         return await self._get(select(payment_requests).where(_requests.token_hash == hash_token(token)))
+
+    async def find_by_tokens(self, tokens: Collection[str]) -> Mapping[str, PaymentRequest]:
+        """Return the readable requests whose links have any of these tokens, in any status."""
+        hashes = [hash_token(token) for token in tokens]
+        found = await self._find(select(payment_requests).where(_requests.token_hash.in_(hashes)))
+        return {request.token: request for request in found}
 
     async def of_draft(self, draft_id: str) -> PaymentRequest | None:
         """Return the request that a draft has become, or None."""
@@ -147,7 +158,7 @@ class PaymentRequestRepository(Repository[PaymentRequest]):
         sealed = known.pop("terms_seal")
         request = PaymentRequest(**known)
         if request.status is not RequestStatus.CLOSED and sealed != _terms(request):
-            raise RowUnreadable("the status, the reuse or the end of a request was changed")
+            raise RowUnreadable("the status, the reuse, the end or the consent of a request was changed")
         return request
 
 
@@ -160,7 +171,8 @@ class ReportRepository(Repository[Report]):
         """Save a report. Return False if this payer has reported the request already, and hasn't paid it since."""
         if report.reason.startswith(PAID):
             of_payer = delete(payment_request_reports).where(_reports.request_id == report.request_id)
-            await self._change(of_payer.where(_reports.user_id == report.user_id, ~_IS_OF_PAYER))
+            of_payer = of_payer.where(_reports.user_id == report.user_id, _reports.payer_hash == report.payer_hash)
+            await self._change(of_payer.where(~_IS_OF_PAYER))
         return await self._insert(report)
 
     def _to_row(self, value: Report) -> dict[str, Any]:
@@ -172,9 +184,10 @@ class ReportRepository(Repository[Report]):
         found = await self._connection.execute(counted.group_by(_reports.reason).order_by(_reports.reason))
         return {reason: int(count) for reason, count in found}
 
-    async def count_by(self, user_id: int, after: datetime) -> int:
-        """Return how many requests a user has reported after this time."""
-        return await self._count(_reports.user_id == user_id, _reports.at > after)
+    async def count_by(self, user_id: int, payer_hash: str, after: datetime) -> int:
+        """Return how many requests a payer has reported after this time."""
+        is_of_payer = (_reports.user_id == user_id) & (_reports.payer_hash == payer_hash)
+        return await self._count(is_of_payer, _reports.at > after)
 
     async def count_unseen(self, user_id: int) -> int:
         """Return how many reports about a user's requests there are since an operator has looked."""
@@ -225,5 +238,6 @@ def _closed(by: ClosedBy, at: datetime) -> dict[str, object]:
 
 
 def _terms(request: PaymentRequest) -> str:
-    """Return what decides whether a request that isn't closed can be paid."""
-    return f"{request.status} {request.is_reusable} {request.ends_at and request.ends_at.timestamp()}"
+    """Return what decides whether and where a request that isn't closed can be paid."""
+    ends_at = request.ends_at and request.ends_at.timestamp()
+    return f"{request.status} {request.is_reusable} {ends_at} {request.in_browsers}"

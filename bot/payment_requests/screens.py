@@ -26,7 +26,14 @@ from bot.payment_requests.buttons import (
     RequestButton,
     RequestsButton,
 )
-from bot.payment_requests.model import MAX_NOTE_LENGTH, PaymentRequest, ReportedRequest, RequestState, make_link
+from bot.payment_requests.model import (
+    MAX_NOTE_LENGTH,
+    PaymentRequest,
+    ReportedRequest,
+    RequestState,
+    make_link,
+    make_page_link,
+)
 from bot.payments.tokens import LIGHTNING_WALLETS
 from bot.rates.model import Estimate
 from bot.recipients.formatting import format_destination, format_full_method, group_digits
@@ -258,6 +265,8 @@ def ask_to_replace(t: Translator, draft: OrderDraft) -> Screen:
 
 
 PAGE_SIZE: Final = 8
+OVER: Final = frozenset({RequestState.CLOSED, RequestState.PAID})
+"""The states of a request that nothing can change."""
 
 
 def show_list(
@@ -328,7 +337,9 @@ def make_ask_button(t: Translator) -> Button:
     return Button(t.plain("payment_requests.button.ask"), data=AskButton().pack())
 
 
-def show_request(reader: Reader, request: PaymentRequest, tally: LinkTally, bot: str, *, inline: bool) -> Screen:
+def show_request(
+    reader: Reader, request: PaymentRequest, tally: LinkTally, bot: str, *, inline: bool, public_url: str = ""
+) -> Screen:
     """Return all about one's own request, with what came in. Nothing is said of who paid."""
     t, state = reader.t, request.state_at(reader.now)
     text = t(
@@ -343,8 +354,32 @@ def show_request(reader: Reader, request: PaymentRequest, tally: LinkTally, bot:
         end=format_end(reader, request.ends_at),
         link=make_link(bot, request.token),
     )
-    text = Html("\n\n".join((text, *_format_tally(t, tally))))
-    return Screen(text, (*_actions(t, request, state, bot, inline=inline), _all_row(t)))
+    link = make_page_link(public_url, request.token)
+    pages = (t("payment_requests.page.browsers", link=link),) if public_url and request.in_browsers else ()
+    text = Html("\n\n".join((text, *pages, *_format_tally(t, tally))))
+    browsers = _browser_rows(t, request, link) if public_url and state not in OVER else ()
+    return Screen(text, (*_actions(t, request, state, bot, inline=inline), *browsers, _all_row(t)))
+
+
+def _browser_rows(t: Translator, request: PaymentRequest, link: str) -> Keyboard:
+    if not request.in_browsers:
+        return ((_button(t, request, "payment_requests.button.browsers", RequestAction.ASK_BROWSERS),),)
+    copy = Button(t.plain("payment_requests.button.copy_page"), copy=link)
+    return ((copy, _button(t, request, "payment_requests.button.only_telegram", RequestAction.LEAVE_BROWSERS)),)
+
+
+def ask_browsers(t: Translator, request: PaymentRequest) -> Screen:
+    """Return what strangers will see in browsers, word for word, and the button that agrees to it."""
+    agree = _button(t, request, "payment_requests.browsers.agree", RequestAction.TO_BROWSERS, "success")
+    seen = t(
+        "payment_requests.browsers.ask",
+        holder=request.holder,
+        amount=format_amount(t, request.idr),
+        bank=format_full_method(request.method),
+        number=mask_number(request.number),
+        note=request.note or t.plain("payment_requests.review.no_note"),
+    )
+    return Screen(seen, ((agree,), (_back_button(t, request),)))
 
 
 def _all_row(t: Translator) -> tuple[Button, ...]:
@@ -352,7 +387,7 @@ def _all_row(t: Translator) -> tuple[Button, ...]:
 
 
 def _actions(t: Translator, request: PaymentRequest, state: RequestState, bot: str, *, inline: bool) -> Keyboard:
-    if state in {RequestState.CLOSED, RequestState.PAID}:
+    if state in OVER:
         return ()
     share = Button(t.plain("payment_requests.button.share"), inline=format_query(request), style="primary")
     copy = Button(t.plain("payment_requests.button.copy"), copy=make_link(bot, request.token))
@@ -376,6 +411,8 @@ def ask_other_note(t: Translator, request: PaymentRequest) -> Screen:
     """Return the question for another note."""
     remove = _button(t, request, "payment_requests.ask.no_note", RequestAction.REMOVE_NOTE)
     text = t("payment_requests.ask.note", line=format_line(t, request), longest=MAX_NOTE_LENGTH)
+    if request.in_browsers:  # to type it is to agree to it
+        text = Html(f"{text}\n\n{t('payment_requests.browsers.note')}")
     return Screen(text, ((remove,), (_back_button(t, request),)))
 
 
@@ -456,8 +493,7 @@ def show_reported(reader: Reader, request: PaymentRequest, reports: Mapping[str,
     )
     close = _report_button(t, request.id, "payment_requests.button.close", ReportAction.ASK_CLOSE)
     close_all = _report_button(t, request.id, "payment_requests.reports.close_all", ReportAction.ASK_CLOSE_ALL)
-    is_closed = state in {RequestState.CLOSED, RequestState.PAID}
-    return Screen(text, (*(() if is_closed else ((close,),)), (close_all,), _reports_row(t)))
+    return Screen(text, (*(() if state in OVER else ((close,),)), (close_all,), _reports_row(t)))
 
 
 def ask_close_reported(t: Translator, request_id: str) -> Screen:

@@ -16,10 +16,12 @@ from bot.checkout.repository import DraftRepository
 from bot.core.errors import Rejection
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
+from bot.infra.db.user_rows import NOBODY
 from bot.infra.feature import Infra
 from bot.infra.outbox.model import format_mark
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.limits import DAY
+from bot.orders.order import Payer
 from bot.orders.placement.service import withdraw_invoices
 from bot.orders.repository import LinkTally, OrderRepository, PaymentOfLink
 from bot.payment_requests.model import (
@@ -137,6 +139,15 @@ class PaymentRequestService:
     async def close(self, user_id: int, request_id: str) -> PaymentRequest | None:
         """Close a request of a user for good, and return it. None if there is none."""
         return await self._set_status(user_id, request_id, RequestStatus.CLOSED, ClosedBy.ASKER)
+
+    async def set_in_browsers(self, user_id: int, request_id: str, *, is_on: bool) -> PaymentRequest | None:
+        """Let a request of a user be seen and paid in browsers, or no longer, and return it. None if there is none."""
+        async with self._database.transaction() as tx:
+            request = await _find_own(tx, user_id, request_id)
+            if request is None or not self._rules.public_url:
+                return request
+            await PaymentRequestRepository(tx).save(replace(request, in_browsers=is_on), self._clock.now())
+            return await _find_own(tx, user_id, request_id)
 
     async def set_note(self, user: User, request_id: str, note: str | None) -> PaymentRequest | None:
         """Set or remove the note, save `user`, and return the request. None if there is none."""
@@ -267,7 +278,7 @@ class ReportService:
         self._clock = infra.clock
         self._rules = rules
 
-    async def report(self, user_id: int, request_id: str, reason: str) -> None:
+    async def report(self, payer: Payer, request_id: str, reason: str) -> None:
         """Save a payer's report, and notify operators. A second tap adds nothing, unless the payer has paid since.
 
         Operators get one message about an asker until one of them has looked, and one about each reporter who has paid.
@@ -281,13 +292,15 @@ class ReportService:
             request, reports = await PaymentRequestRepository(tx).get(request_id), ReportRepository(tx)
             if request is None:
                 return
-            if request.user_id == user_id:
+            if request.user_id == payer.user_id:
                 raise Rejection("payment_requests.report.own")
-            has_paid = await OrderRepository(tx).has_paid_from(request_id, user_id)
+            has_paid = await OrderRepository(tx).has_paid_from(request_id, payer)
             why = f"{PAID}{reason}" if has_paid else reason
-            if not await reports.add(Report(request_id=request_id, user_id=user_id, at=now, reason=why)):
+            user_id, payer_hash = payer.user_id or NOBODY, payer.secret_hash or ""
+            report = Report(request_id=request_id, user_id=user_id, payer_hash=payer_hash, at=now, reason=why)
+            if not await reports.add(report):
                 return
-            if not has_paid and await reports.count_by(user_id, now - DAY) > MOST_A_DAY:
+            if not has_paid and await reports.count_by(user_id, payer_hash, now - DAY) > MOST_A_DAY:
                 raise Rejection("payment_requests.report.too_many", most=MOST_A_DAY)
             if has_paid or await reports.count_unseen(request.user_id) == 1:
                 await OutboxRepository(tx).add(report_notifications(request, self._rules.operator_ids, now))

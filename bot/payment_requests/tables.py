@@ -35,6 +35,7 @@ payment_requests = Table(
     Column("ends_at", Instant),
     Column("status", Text, nullable=False),
     Column("closed_by", Text),
+    Column("in_browsers", Boolean, nullable=False),
     Column("draft_id", Text, nullable=False, info=INTERNAL),
     Column("created_at", Instant, nullable=False),
     Column("used_at", Instant, nullable=False, info=pruned()),
@@ -48,7 +49,7 @@ payment_requests = Table(
             covers=("user_id", "token_hash", "method", "number", "holder", "idr"), while_any=("number", "method")
         ),
     ),
-    # Whether it can be paid. A closed request has none, so nobody can open it again.
+    # Whether it can be paid, and where. A closed request has none, so nobody can open it again.
     Column("terms_seal", Text, info={**SEALED, **not_exported("a seal of other columns, and no fact")}),
     Index("uq_payment_requests_token_hash", "token_hash", unique=True),
     # A confirmation that is handled again finds the request of the first time.
@@ -65,13 +66,14 @@ payment_request_reports = Table(
     metadata,
     Column("id", BigId, primary_key=True),
     Column("request_id", Text, ForeignKey("payment_requests.id", ondelete="CASCADE"), nullable=False),
-    Column("user_id", BigInteger, nullable=False, info=OWNER),
+    Column("user_id", BigInteger, nullable=False, info=OWNER),  # `NOBODY` if the payer has no chat
+    Column("payer_hash", Text, nullable=False),  # who has no chat; "" for users
     Column("at", Instant, nullable=False, info=pruned()),
     Column("reason", Text, nullable=False),
     # Whether an operator has looked since.
     Column("is_seen", Boolean, nullable=False),
     # A payer reports a request once.
-    Index("uq_payment_request_reports_request_id_user_id", "request_id", "user_id", unique=True),
+    Index("uq_payment_request_reports_payer", "request_id", "user_id", "payer_hash", unique=True),
     Index(None, "user_id"),
     Index(None, "at"),
     info=not_exported("that a request was reported, for operators; it has nothing that the payer wrote"),

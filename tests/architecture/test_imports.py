@@ -62,7 +62,7 @@ MAY_IMPORT: Final = {
         "orders.tracking.tracker",
         "settlement.health",
     ),
-    "starlette": ("infra.http.*", "mcp_server.*", "orders.pay_page.*", "web_servers"),
+    "starlette": ("infra.http.*", "mcp_server.*", "orders.pay_page.*", "payment_requests.paying.pages", "web_servers"),
     "uvicorn": ("infra.http.*",),
     "jinja2": ("orders.pay_page.*",),
     "qrcode": ("payments.qr",),

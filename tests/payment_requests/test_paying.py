@@ -161,7 +161,7 @@ async def test_an_unpaid_or_late_order_is_none_of_the_askers_business(
 async def test_a_payment_without_a_chat_is_heard_by_its_asker(
     system: OrderSystem, paying: PayService, service: FakeSettlement
 ) -> None:
-    request = await ask(system)
+    request = await ask(system, in_browsers=True)
     await pay(system, paying, payer_on_page("a secret"), request)
     service.becomes("svc-1", "COMPLETED")
     await system.poll()

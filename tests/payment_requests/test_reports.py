@@ -8,7 +8,7 @@ from sqlalchemy import select
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.outbox.tables import outbox
-from bot.orders.order import Phase
+from bot.orders.order import Phase, payer_in_chat
 from bot.payment_requests.model import ClosedBy, PaymentRequest, PaymentRequestRules, new_token
 from bot.payment_requests.notifications import PaymentRequestNotification
 from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
@@ -83,8 +83,8 @@ async def test_operators_hear_of_the_first_report_and_a_second_tap_adds_none(
     store: Database, reports: ReportService
 ) -> None:
     for payer in (EMMA, EMMA, EMMA + 7):
-        await reports.report(payer, a_request().id, "scam")
-    await reports.report(EMMA, "0" * 16, "scam")
+        await reports.report(payer_in_chat(payer), a_request().id, "scam")
+    await reports.report(payer_in_chat(EMMA), "0" * 16, "scam")
     assert await queued(store) == [(each, PaymentRequestNotification.REPORTED) for each in (OSCAR, OLGA)]
     (listed,) = await reports.list_reported()
     assert (listed.request.id, listed.reports) == (a_request().id, 2)
@@ -98,11 +98,11 @@ async def test_the_status_counts_what_was_reported_until_an_operator_has_looked(
             return await ReportRepository(tx).count_unseen_requests()
 
     for payer in (EMMA, EMMA + 7):
-        await reports.report(payer, a_request().id, "scam")
+        await reports.report(payer_in_chat(payer), a_request().id, "scam")
     assert await count() == 1
     await reports.look(OSCAR, a_request().id)
     assert await count() == 0
-    await reports.report(EMMA + 8, a_request().id, "scam")
+    await reports.report(payer_in_chat(EMMA + 8), a_request().id, "scam")
     assert await count() == 1
     await reports.close(OSCAR, a_request().id)
     assert await count() == 0
@@ -110,7 +110,7 @@ async def test_the_status_counts_what_was_reported_until_an_operator_has_looked(
 
 async def test_nobody_reports_their_own_request(store: Database, reports: ReportService) -> None:
     with pytest.raises(Rejection, match=r"report\.own"):
-        await reports.report(SARI, a_request().id, "scam")
+        await reports.report(payer_in_chat(SARI), a_request().id, "scam")
     assert (await queued(store), await reports.list_reported()) == ([], ())
 
 
@@ -118,14 +118,14 @@ async def test_a_payer_reports_five_requests_a_day_but_always_one_that_they_have
     store: Database, reports: ReportService, clock: MovedClock
 ) -> None:
     for n in range(5):
-        await reports.report(EMMA, await saved(store, f"{n:016}"), "scam")
+        await reports.report(payer_in_chat(EMMA), await saved(store, f"{n:016}"), "scam")
     with pytest.raises(Rejection, match=r"report\.too_many"):
-        await reports.report(EMMA, a_request().id, "scam")
+        await reports.report(payer_in_chat(EMMA), a_request().id, "scam")
     assert a_request().id not in [each.request.id for each in await reports.list_reported()]
     await pay(store, EMMA, OTHER)
-    await reports.report(EMMA, OTHER, "scam")
+    await reports.report(payer_in_chat(EMMA), OTHER, "scam")
     clock.passes(days=1)
-    await reports.report(EMMA, a_request().id, "scam")
+    await reports.report(payer_in_chat(EMMA), a_request().id, "scam")
     assert {a_request().id, OTHER} < {each.request.id for each in await reports.list_reported()}
 
 
@@ -133,15 +133,15 @@ async def test_there_is_one_message_about_an_asker_until_an_operator_has_looked(
     store: Database, reports: ReportService, clock: MovedClock
 ) -> None:
     for payer, request_id in enumerate((a_request().id, OTHER, a_request().id), start=EMMA + 5):
-        await reports.report(payer, request_id, "scam")
+        await reports.report(payer_in_chat(payer), request_id, "scam")
     assert len(await told(store, OSCAR)) == 1
-    await reports.report(EMMA, await saved(store, "1" * 16, user_id=SARI + 900), "scam")
+    await reports.report(payer_in_chat(EMMA), await saved(store, "1" * 16, user_id=SARI + 900), "scam")
     assert len(await told(store, OSCAR)) == 2  # about another asker
     await reports.look(OLGA, a_request().id)
     clock.passes(seconds=1)
-    await reports.report(EMMA + 5, OTHER, "other")
+    await reports.report(payer_in_chat(EMMA + 5), OTHER, "other")
     assert len(await told(store, OSCAR)) == 3
-    await reports.report(EMMA + 6, a_request().id, "scam")
+    await reports.report(payer_in_chat(EMMA + 6), a_request().id, "scam")
     assert len(await told(store, OSCAR)) == 3
 
 
@@ -149,15 +149,15 @@ async def test_there_is_one_message_about_an_asker_until_an_operator_has_looked(
 async def test_the_report_of_a_payer_who_has_paid_reaches_operators_although_it_is_closed(
     store: Database, reports: ReportService, clock: MovedClock, by: ClosedBy
 ) -> None:
-    await reports.report(EMMA, OTHER, "scam")
-    await reports.report(EMMA, a_request().id, "not_for_me")
+    await reports.report(payer_in_chat(EMMA), OTHER, "scam")
+    await reports.report(payer_in_chat(EMMA), a_request().id, "not_for_me")
     await pay(store, EMMA, a_request().id)
     async with store.transaction() as tx:
         await PaymentRequestRepository(tx).close_all(SARI, by, clock.now())
     assert await reports.list_reported() == ()
     clock.passes(seconds=1)
     for _ in range(2):
-        await reports.report(EMMA, a_request().id, "scam")
+        await reports.report(payer_in_chat(EMMA), a_request().id, "scam")
     assert len(await told(store, OSCAR)) == 2
     (listed,) = await reports.list_reported()
     assert (listed.request.id, listed.reports) == (a_request().id, 1)
@@ -168,7 +168,7 @@ async def test_the_report_of_a_payer_who_has_paid_reaches_operators_although_it_
 
 
 async def test_each_look_at_a_reported_request_is_in_the_audit_log(store: Database, reports: ReportService) -> None:
-    await reports.report(EMMA, a_request().id, "scam")
+    await reports.report(payer_in_chat(EMMA), a_request().id, "scam")
     assert await reports.look(OSCAR, a_request().id) == (a_request(), {"scam": 1})
     assert await reports.look(OSCAR, "0" * 16) is None
     assert await audited(store) == [(OSCAR, "looked", f"payment_request:{a_request().id}", SARI, "")]

@@ -17,11 +17,12 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from bot.core.clock import Clock
+from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.http.health import Health, create_health_app
 from bot.infra.http.server import SecurityHeadersMiddleware
-from bot.infra.i18n import Translations, Translator
+from bot.infra.i18n import Html, Translations, Translator
 from bot.orders.destinations.model import DestinationsHealth, PayoutTimes
 from bot.orders.order import Order, OrderStatus
 from bot.orders.pay_page import rendering
@@ -35,6 +36,15 @@ from bot.orders.pay_page.lookup import (
     Pace,
     TooMany,
 )
+from bot.orders.pay_page.payer import (
+    COOKIE,
+    PayerAnswers,
+    PayersOfPages,
+    explain_failure,
+    is_payer,
+    read_form,
+    set_cookie,
+)
 from bot.orders.pay_page.rendering import (
     CODE_PARAMETER,
     PARAMETER,
@@ -42,14 +52,17 @@ from bot.orders.pay_page.rendering import (
     Site,
     StatusText,
     describe_status,
+    is_of_page,
     language_of,
     shown_status,
 )
+from bot.orders.placement.service import MethodVanished
 from bot.orders.receipts.codes import VERIFY_PATH, SentOrder, compact_code, read_code, receipt_url
 from bot.orders.receipts.service import UnreadableReceipt, find_by_codes, find_sent_orders, render_receipt_off_loop
 from bot.orders.screens.payment import PATH, TOKEN, PaymentDetails, get_payment_details
 from bot.payments import qr
 from bot.payments.errors import DepositCheckError, UnrenderableQr
+from bot.settlement.errors import SettlementFailure
 from bot.users.model import UNNAMED, Provider
 
 CODES_PACE = Pace(batch=20, pause_seconds=0.2, max_waiting=500)
@@ -194,8 +207,10 @@ class PageHandlers:
         times: Times,
         destinations: Destinations,
         on_viewed: Callable[[str], None],
+        payers: PayersOfPages | None,
     ) -> None:
         self._lookup = Lookup(database)
+        self._payers = None if payers is None else PayerAnswers(database, payers)
         self._receipts = receipts
         self._qr_codes = qr_codes
         self._clock = clock
@@ -210,7 +225,29 @@ class PageHandlers:
 
     async def page(self, request: Request) -> Response:
         """Answer with the page. If the rupiah were sent, it is the receipt."""
+        return await self._show(request, await self._find_order(request, self._lookup.find))
+
+    async def answer(self, request: Request) -> Response:
+        """Do what the payer of an order without a chat has asked for, and lead back to the page."""
         order = await self._find_order(request, self._lookup.find)
+        if self._payers is None or not is_of_page(order):
+            raise NoSuchPage
+        form = await read_form(request)
+        proof = form.get("preimage", "").strip() or request.cookies.get(COOKIE, "")
+        if not is_payer(order, proof):
+            t = self._translations.get(language_of(request))
+            return await self._show(request, order, t("orders.pay_page.payer.unproven"))
+        try:
+            following = await self._payers.take(order, form) or order
+        except (Rejection, MethodVanished, SettlementFailure) as failure:
+            t = self._translations.get(language_of(request))
+            return await self._show(request, order, explain_failure(t, failure, order, self._clock.now()))
+        token = following.page_token or ""
+        answer = RedirectResponse(f"{token}?{PARAMETER}={language_of(request)}", status_code=303)
+        set_cookie(answer, self._site.public_url, f"{PATH}{token}", proof)
+        return answer
+
+    async def _show(self, request: Request, order: Order, said: Html | None = None) -> Response:
         locale, now = language_of(request), self._clock.now()
         status, details = _get_status(order, now)
         sent = await self._receipts.find_by_order(order.reference) if status is OrderStatus.SENT else None
@@ -219,14 +256,19 @@ class PageHandlers:
         times = await self._times() if details is not None else None
         health = await self._destinations() if details is not None else None
         destination = health.of(order.method) if health is not None else None
-        shown = rendering.ShownPayment(order, self._status_text(locale, status), details, now, times, destination)
-        return HTMLResponse(rendering.render_payment(self._translations.get(locale), shown, self._site))
+        t, of_payer = self._translations.get(locale), None
+        if self._payers is not None and is_of_page(order):
+            is_known = is_payer(order, request.cookies.get(COOKIE))
+            of_payer = await self._payers.describe(t, order, status, now, is_known=is_known, said=said)
+        text = self._status_text(locale, status, is_of_page(order))
+        shown = rendering.ShownPayment(order, text, details, now, times, destination, of_payer)
+        return HTMLResponse(rendering.render_payment(t, shown, self._site))
 
     async def state(self, request: Request) -> Response:
         """Answer with the texts of the status as JSON, or with 304 if the page already has them."""
         order = await self._find_order(request, self._lookup.find_recent)
         now = self._clock.now()
-        text = self._status_text(language_of(request), _get_status(order, now)[0])
+        text = self._status_text(language_of(request), _get_status(order, now)[0], is_of_page(order))
         headers = {"etag": text.etag, NOW_HEADER: str(int(now.timestamp() * 1000))}
         if request.headers.get("if-none-match") == text.etag:
             return Response(status_code=304, headers=headers)
@@ -266,8 +308,8 @@ class PageHandlers:
         heading, text = t.plain(f"orders.pay_page.{key}"), t.plain(f"orders.pay_page.{key}_text")
         return HTMLResponse(rendering.render_notice(t, self._site, heading, text), status_code=status)
 
-    def _describe(self, locale: str, status: OrderStatus) -> StatusText:
-        return describe_status(self._translations.get(locale), status)
+    def _describe(self, locale: str, status: OrderStatus, of_page: bool) -> StatusText:  # noqa: FBT001  cached
+        return describe_status(self._translations.get(locale), status, of_page=of_page)
 
 
 def _get_status(order: Order, now: datetime) -> tuple[OrderStatus, PaymentDetails | None]:
@@ -303,6 +345,7 @@ def create_app(
     bot: str = "",
     times: Times = _none,
     destinations: Destinations = _none,
+    payers: PayersOfPages | None = None,
     more_routes: Sequence[BaseRoute] = (),
 ) -> ASGIApp:
     """Build the application. Without `public_url` it has only the pages of health.
@@ -318,6 +361,7 @@ def create_app(
         bot: the bot's name without its @, for the links to its chat. Empty for no links.
         times: returns how long payouts take, if that is known.
         destinations: returns how each destination is doing, if that is known.
+        payers: what the pages of payers without a chat need.
         more_routes: other routes of the public server.
     """
     if not public_url:
@@ -335,6 +379,7 @@ def create_app(
         times=times,
         destinations=destinations,
         on_viewed=on_viewed,
+        payers=payers,
     )
     checks = VerificationHandlers(lookup=receipts, translations=translations, site=site, qr_codes=qr_codes)
     app = Starlette(
@@ -356,6 +401,7 @@ def _routes(pages: PageHandlers, checks: VerificationHandlers, files: Files) -> 
     page, receipt = f"{PATH}{{token}}", f"{VERIFY_PATH}{{code}}"
     return [
         Route(page, pages.page, methods=["GET"]),
+        Route(page, pages.answer, methods=["POST"]),
         Route(f"{page}/state", pages.state, methods=["GET"]),
         Route(f"{page}/qr.png", pages.qr, methods=["GET"]),
         Route(VERIFY_PATH.rstrip("/"), checks.redirect, methods=["GET"]),

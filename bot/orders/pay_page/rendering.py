@@ -52,6 +52,7 @@ SHOWN: Final = frozenset(
 
 STEPS = (OrderStep.CONVERTING, OrderStep.SENDING, OrderStep.SENT)
 POLL_SECONDS = {
+    OrderStatus.PLACING: 2,
     OrderStatus.WAITING: 2,
     OrderStatus.PAID: 3,
     OrderStatus.CONVERTING: 3,
@@ -61,9 +62,41 @@ POLL_SECONDS = {
 """Seconds between two requests of a page, by status. An expired page still polls for a late payment."""
 
 
+ON_PAGE: Final = {
+    OrderStatus.PLACING: OrderStatus.PLACING,
+    OrderStatus.CHECKING: OrderStatus.PLACING,
+    OrderStatus.UNRESOLVED: OrderStatus.UNRESOLVED,
+    OrderStatus.NEEDS_CONFIRMATION: OrderStatus.NEEDS_CONFIRMATION,
+    OrderStatus.REFUSED: OrderStatus.REFUSED,
+}
+"""The statuses that only the page of a payer without a chat shows. In a chat, messages say the same."""
+
+ASKED: Final = frozenset({OrderStatus.UNRESOLVED, OrderStatus.NEEDS_CONFIRMATION})
+"""The statuses in which the payer has to answer a question."""
+
+FOR_PAYER: Final = frozenset(
+    {
+        *ON_PAGE.values(),
+        OrderStatus.CLOSED,
+        OrderStatus.EXPIRED,
+        OrderStatus.FAILED_PAID,
+        OrderStatus.FAILED_UNKNOWN,
+        OrderStatus.FAILED_UNPAID,
+    }
+)
+"""The statuses whose texts are others without a chat."""
+
+
+def is_of_page(order: Order) -> bool:
+    """Return whether the payer of an order has no chat."""
+    return order.payer.secret_hash is not None
+
+
 def shown_status(order: Order, now: datetime) -> OrderStatus:
     """Return the status that the page of `order` shows. Only with `WAITING` may the page show an invoice or deposit."""
     status = order.status(now)
+    if is_of_page(order) and status in ON_PAGE:
+        return ON_PAGE[status]
     if status is OrderStatus.FAILED_UNPAID and order.is_expired(now):
         return OrderStatus.EXPIRED
     return status if status in SHOWN else OrderStatus.CLOSED
@@ -98,12 +131,12 @@ class StatusText:
         return f'"{hashlib.sha256(self.body).hexdigest()[:16]}"'
 
 
-def describe_status(t: Translator, status: OrderStatus) -> StatusText:
-    """Return the texts of a status in `SHOWN`."""
+def describe_status(t: Translator, status: OrderStatus, *, of_page: bool = False) -> StatusText:
+    """Return the texts of a status in `SHOWN`, or of one that only `of_page`s, of payers without a chat, show."""
     return StatusText(
         state=status,
         heading=t.plain(f"orders.pay_page.{status}"),
-        text=t.plain(f"orders.pay_page.{status}_text"),
+        text=t.plain(f"orders.pay_page.{'payer.' if of_page and status in FOR_PAYER else ''}{status}_text"),
         steps=_steps(t, status),
         again=POLL_SECONDS.get(status),
     )
@@ -194,14 +227,21 @@ def _read(path: Path) -> File:
     return File(content, TYPES[path.suffix], hashlib.sha256(content).hexdigest()[:12])
 
 
+OWN_TEMPLATES: Final = Path(__file__).parent / "templates"
 TEMPLATES: Final = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    loader=FileSystemLoader(OWN_TEMPLATES),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
     auto_reload=False,
 )
+
+
+def extend_templates(folder: Path) -> Environment:
+    """Return the templates of this folder, which can extend those of payment pages."""
+    return TEMPLATES.overlay(loader=FileSystemLoader([folder, OWN_TEMPLATES]))
+
 
 REFRESH_SECONDS = 20
 """After how many seconds a page without JavaScript reloads. It reloads earlier if its invoice expires."""
@@ -224,7 +264,8 @@ class Site:
 class ShownPayment:
     """A payment to show. `details` is None unless the order can be paid.
 
-    `times` are of all destinations, and shown if nothing is known of the order's own.
+    `times` are of all destinations, and shown if nothing is known of the order's own. `of_payer` is what the page of a
+    payer without a chat has besides.
     """
 
     order: Order
@@ -233,6 +274,7 @@ class ShownPayment:
     now: datetime
     times: PayoutTimes | None = None
     destination: DestinationHealth | None = None
+    of_payer: dict[str, object] | None = None
 
     @property
     def seconds_remaining(self) -> float | None:
@@ -243,14 +285,19 @@ class ShownPayment:
 def render_payment(t: Translator, shown: ShownPayment, site: Site) -> str:
     """Return the page of one payment."""
     status, token = shown.status, shown.order.page_token or ""
+    values = common_values(t, site)
+    if shown.of_payer is not None:
+        values["chat"] = None
     return TEMPLATES.get_template("payment.html").render(
-        _common_values(t, site),
+        values,
+        payer=shown.of_payer,
         status=status,
         data={
             "data-state": status.state,
             "data-look": f"{token}/state?{PARAMETER}={t.locale}",
             "data-again": status.again,
             "data-now": _milliseconds(shown.now),
+            **({"data-payer": ""} if shown.of_payer is not None else {}),
             **(_expiry(t, shown) if shown.details else {}),
         },
         refresh=_refresh(shown),
@@ -263,10 +310,10 @@ def render_payment(t: Translator, shown: ShownPayment, site: Site) -> str:
 
 def render_notice(t: Translator, site: Site, heading: str, text: str) -> str:
     """Return a page with only a heading and a text."""
-    return TEMPLATES.get_template("notice.html").render(_common_values(t, site), heading=heading, text=text)
+    return TEMPLATES.get_template("notice.html").render(common_values(t, site), heading=heading, text=text)
 
 
-def _common_values(t: Translator, site: Site) -> dict[str, object]:
+def common_values(t: Translator, site: Site) -> dict[str, object]:
     """Return what every page shows: the languages, the way to the chat, and who runs the bot, if that is set."""
     provider = site.provider
     return {
@@ -283,7 +330,7 @@ def _common_values(t: Translator, site: Site) -> dict[str, object]:
 
 def _expiry(t: Translator, shown: ShownPayment) -> dict[str, object]:
     """Return when the invoice expires, and the texts that the script shows then if the server can't be reached."""
-    expired = describe_status(t, OrderStatus.EXPIRED)
+    expired = describe_status(t, OrderStatus.EXPIRED, of_page=is_of_page(shown.order))
     return {
         "data-expires": _milliseconds(shown.order.expires_at),
         "data-expired": expired.heading,
@@ -301,7 +348,8 @@ def _amounts(t: Translator, shown: ShownPayment) -> list[str]:
 
 
 def _pay(t: Translator, shown: ShownPayment, details: PaymentDetails, token: str) -> dict[str, object]:
-    hints = [t.plain("orders.pay_page.safe"), t.plain("orders.pay_page.for_payer")]
+    keys = ("payer.safe",) if shown.of_payer is not None else ("safe", "for_payer")
+    hints = [t.plain(f"orders.pay_page.{key}") for key in keys]
     known = shown.destination and format_destination_health(t, shown.destination, shown.now, t.plain)
     if known:
         hints.append(known)
@@ -395,7 +443,7 @@ def render_form(t: Translator, site: Site, unknown: str | None = None) -> str:
     """Return the page where a code can be entered. No receipt has the code `unknown`, which was entered before."""
     key = "ask" if unknown is None else "unknown"
     return TEMPLATES.get_template("verify.html").render(
-        _common_values(t, site),
+        common_values(t, site),
         title=t.plain("orders.verify_page.title"),
         state="ask" if unknown is None else "failed",
         heading=t.plain(f"orders.verify_page.{key}"),
@@ -417,7 +465,7 @@ def _receipt_values(t: Translator, sent: SentOrder, site: Site) -> dict[str, obj
     compact = compact_code(sent.code)
     below = f"..{VERIFY_PATH}{compact}"
     return {
-        **_common_values(t, site),
+        **common_values(t, site),
         "title": t.plain("orders.receipt_page.title", reference=reference),
         "amount": screens.format_amount(t, order),
         "recipient": screens.format_recipient(t, order),

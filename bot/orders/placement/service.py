@@ -381,8 +381,17 @@ class OrderService:
         if intent.origin is None or self.rules.link_limits.is_unlimited:
             return
         await OrderRepository(tx).lock_links()
-        created = await OrderRepository(tx).count_from_links(intent.created_at - limits.LINK_SPAN)
-        limits.check_links(self.rules.link_limits, created, intent.origin)
+        await self.check_links(tx, intent.origin, intent.created_at, in_browser=not intent.payer.has_chat)
+
+    async def check_links(self, tx: Transaction, origin: str, now: datetime, *, in_browser: bool) -> None:
+        """Raise `TooManyFromLinks` if links have just created too many orders, or browsers their part of them."""
+        repository, rules = OrderRepository(tx), self.rules.link_limits
+        limits.check_links(rules, await repository.count_from_links(now - limits.LINK_SPAN), origin)
+        if in_browser:
+            created = await repository.count_from_links(now - limits.LINK_SPAN, by_browsers=True)
+            limits.check_links(rules.of_browsers, created, origin)
+            if await repository.count_unpaid_of_browsers(origin, now - limits.YOUNG) >= limits.MAX_YOUNG:
+                raise limits.TooManyFromLinks("orders.limits.links")
 
     async def _add_intent(self, tx: Transaction, order: Order, quote: Quote | None, message_id: int | None) -> Order:
         """Save the intent, with the time until which this process may ask the service for it, and its review.

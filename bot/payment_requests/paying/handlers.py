@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.checkout.steps.amount import COMMON
 from bot.core.errors import Rejection
-from bot.core.money import Ambiguous, Amount, AmountRejected, parse_amount
+from bot.core.money import Amount
 from bot.infra.telegram.ui.routes import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.feature import Orders
@@ -16,7 +16,7 @@ from bot.orders.placement.service import MethodVanished
 from bot.payment_requests.buttons import REASONS, PayAction, PayButton
 from bot.payment_requests.model import LINK, PaymentRequest, read_token
 from bot.payment_requests.paying import screens
-from bot.payment_requests.paying.service import Confirmation, NotPayable, PayService
+from bot.payment_requests.paying.service import Confirmation, NotPayable, PayService, read_rupiah
 from bot.payment_requests.service import ReportService
 from bot.recipients.formatting import format_method
 from bot.settlement.errors import SettlementFailure
@@ -207,27 +207,13 @@ class PayHandlers:
         """Report the request to the operators, for the reason of the button."""
         said = session.t("payment_requests.pay.reported")
         try:
-            await self._reports.report(session.user.id, request.id, button.action)
+            await self._reports.report(_payer(session), request.id, button.action)
         except Rejection as rejection:
             said = session.format_rejection(rejection)
         await self._show_screen(session, screens.show_reported(session.t, request, said))
 
     async def _show_screen(self, session: Session, screen: Screen) -> None:
         await session.show(session.with_resume(screen))
-
-
-def read_rupiah(text: str) -> int:
-    """Return the typed amount in rupiah.
-
-    Raises:
-        AmountRejected: it can't be read, has several meanings, or isn't in rupiah.
-    """
-    amount = parse_amount(text)
-    if isinstance(amount, Ambiguous):
-        raise AmountRejected("payment_requests.pay.ambiguous")
-    if amount.currency != "IDR":
-        raise AmountRejected("payment_requests.pay.only_rupiah")
-    return amount.value
 
 
 def _payer(session: Session) -> Payer:

@@ -4,12 +4,12 @@ A payer can open a link often, or press Confirm twice. All of that is one order.
 saves the intent, for one payer at a time. So is whether the link can still be paid.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from bot.core.money import Amount
+from bot.core.money import Ambiguous, Amount, AmountRejected, parse_amount
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
@@ -26,6 +26,20 @@ from bot.settlement.model import OrderRequest
 
 PRICED = frozenset({OrderStatus.WAITING, OrderStatus.NEEDS_CONFIRMATION})
 """The statuses of an order with a locked price. The price of the others isn't known yet."""
+
+
+def read_rupiah(text: str) -> int:
+    """Return the typed amount in rupiah.
+
+    Raises:
+        AmountRejected: it can't be read, has several meanings, or isn't in rupiah.
+    """
+    amount = parse_amount(text)
+    if isinstance(amount, Ambiguous):
+        raise AmountRejected("payment_requests.pay.ambiguous")
+    if amount.currency != "IDR":
+        raise AmountRejected("payment_requests.pay.only_rupiah")
+    return amount.value
 
 
 def find_unpaid(
@@ -88,10 +102,16 @@ class HasUnpaid(Exception):
 class PayService:
     """Find the requests of links, price them, and place orders from them."""
 
-    def __init__(self, infra: Infra, orders: OrderService) -> None:
+    def __init__(self, infra: Infra, orders: OrderService, *, is_on: bool = True) -> None:
+        self.is_on = is_on
         self._database = infra.database
         self._clock = infra.clock
         self._orders = orders
+
+    @property
+    def minimum(self) -> int:
+        """The least that can be sent, in rupiah."""
+        return self._orders.rules.min_order_idr
 
     async def find(self, token: str) -> PaymentRequest | None:
         """Return the request of a link, in any status, or None."""
@@ -102,6 +122,26 @@ class PayService:
         """Return the request with this id, in any status, or None."""
         async with self._database.reading() as tx:
             return await PaymentRequestRepository(tx).get(request_id)
+
+    async def find_all(self, tokens: Collection[str]) -> Mapping[str, PaymentRequest]:
+        """Return the readable requests of these links, in any status."""
+        async with self._database.reading() as tx:
+            return await PaymentRequestRepository(tx).find_by_tokens(tokens)
+
+    async def find_placed(self, request: PaymentRequest, review: str) -> Order | None:
+        """Return the order that the confirmation of this review has placed, or None."""
+        async with self._database.reading() as tx:
+            return await OrderRepository(tx).of_draft(f"{request.id}.{review}")
+
+    async def orders_from(self, request: PaymentRequest, payer: Payer) -> Sequence[Order]:
+        """Return a payer's orders from a link, the newest first."""
+        async with self._database.reading() as tx:
+            return await OrderRepository(tx).of_payer_from(request.id, payer)
+
+    async def check_browsers(self, request: PaymentRequest) -> None:
+        """Raise `TooManyFromLinks` if no browser can pay this link right now. `place` decides."""
+        async with self._database.reading() as tx:
+            await self._orders.check_links(tx, request.id, self._clock.now(), in_browser=True)
 
     async def read_user_orders(self, payer: Payer) -> Sequence[Order]:
         """Return the payer's orders that may count for their limits."""
@@ -151,6 +191,8 @@ class PayService:
                 return False
             now = self._clock.now()
             if await self._orders.rules.check_link(tx, request.id, now) is not None:
+                raise NotPayable
+            if not confirmed.payer.has_chat and not await PaymentRequestRepository(tx).is_in_browsers(request.id):
                 raise NotPayable
             await PaymentRequestRepository(tx).record_use(request.id, now)
             await OrderRepository(tx).lock_payer(confirmed.payer)

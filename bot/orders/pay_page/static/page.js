@@ -4,6 +4,7 @@
 const main = document.querySelector("main");
 const { look, expired, expiredText } = main.dataset;
 const expires = Number(main.dataset.expires) || null;
+const drawn = main.dataset.state;
 const part = (id) => document.getElementById(id);
 
 const SLOWEST = 30;
@@ -24,8 +25,9 @@ const resets = new Map();
 const now = () => Date.now() + ahead;
 
 function show(told) {
-  // The server draws what can be paid, and the receipt.
-  if (told.state === "sent" || (told.state === "waiting" && !part("pay"))) return location.reload();
+  // The server draws what can be paid, the receipt, and what a payer without a chat can do.
+  const isPayers = main.dataset.payer !== undefined && told.state !== drawn;
+  if (isPayers || told.state === "sent" || (told.state === "waiting" && !part("pay"))) return location.reload();
   main.dataset.state = told.state;
   part("heading").textContent = told.heading;
   part("text").textContent = told.text;

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import TIMESTAMP
 
 from bot.infra.db.columns import Instant, Json
 
-revision = "0023"
+revision = "0024"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -255,6 +255,7 @@ def _orders() -> None:
         sa.Column("typed_amount", sa.Text),
         sa.Column("evidence", sa.Text),
         sa.Column("payer_hash", sa.Text),
+        sa.Column("contact", sa.Text),
         sa.Column("origin", sa.Text),
         sa.Column("payment_seal", sa.Text),
         sa.PrimaryKeyConstraint("reference", name="pk_orders"),
@@ -355,6 +356,7 @@ def _payment_requests() -> None:
         sa.Column("ends_at", INSTANT),
         sa.Column("status", sa.Text, nullable=False),
         sa.Column("closed_by", sa.Text),
+        sa.Column("in_browsers", sa.Boolean, nullable=False),
         sa.Column("draft_id", sa.Text, nullable=False),
         sa.Column("created_at", INSTANT, nullable=False),
         sa.Column("used_at", INSTANT, nullable=False),
@@ -373,6 +375,7 @@ def _payment_requests() -> None:
         sa.Column("id", BIG_ID, nullable=False),
         sa.Column("request_id", sa.Text, nullable=False),
         sa.Column("user_id", sa.BigInteger, nullable=False),
+        sa.Column("payer_hash", sa.Text, nullable=False),
         sa.Column("at", INSTANT, nullable=False),
         sa.Column("reason", sa.Text, nullable=False),
         sa.Column("is_seen", sa.Boolean, nullable=False),
@@ -384,7 +387,7 @@ def _payment_requests() -> None:
     reports = "payment_request_reports"
     _index("ix_payment_request_reports_at", reports, ["at"])
     _index("ix_payment_request_reports_user_id", reports, ["user_id"])
-    _index("uq_payment_request_reports_request_id_user_id", reports, ["request_id", "user_id"], unique=True)
+    _index("uq_payment_request_reports_payer", reports, ["request_id", "user_id", "payer_hash"], unique=True)
 
 
 def _recipients() -> None:

@@ -1,0 +1,187 @@
+"""What a payer without a chat does on the page of an order: answer what a chat would ask, and say how to be reached.
+
+Whoever knows the address of a page sees it. What is the payer's alone needs the secret of the payer, in the cookie that
+the order's page was opened with, or the preimage of its payment, which wallets show.
+"""
+
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bot.core.errors import Rejection
+from bot.core.text import plain
+from bot.core.zones import PRESUMED
+from bot.infra.db.database import Database
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.reader import Reader, format_arguments
+from bot.orders.buttons import OrderAction
+from bot.orders.notifications import OrderNotification
+from bot.orders.order import Order, OrderStatus, Phase, payer_on_page
+from bot.orders.pay_page.rendering import ASKED, is_of_page
+from bot.orders.placement.service import MethodVanished, OrderService
+from bot.orders.repository import OrderRepository
+from bot.orders.screens.order_messages import ANSWERS, QUESTION_OF, show_status_or_question
+from bot.recipients.formatting import format_method
+
+COOKIE: Final = "payer"
+COOKIE_SECONDS: Final = 30 * 24 * 3600
+MAX_CONTACT: Final = 140
+"""Characters."""
+
+SAVES: Final = 5
+"""How often it is tried to save it, if tracking saves the order at the same moment."""
+
+IN_TROUBLE: Final = frozenset({OrderStatus.FAILED_PAID, OrderStatus.FAILED_UNKNOWN, OrderStatus.FAILED_UNPAID})
+OVER: Final = frozenset({OrderStatus.CLOSED, OrderStatus.EXPIRED, OrderStatus.REFUSED, OrderStatus.FAILED_UNPAID})
+"""The statuses in which the price of now is offered."""
+
+UNREACHABLE: Final = frozenset({*OVER, *ASKED, OrderStatus.PLACING, OrderStatus.SENT}) - {OrderStatus.EXPIRED}
+"""The statuses in which nobody needs to reach the payer: nothing can have been paid, or it has arrived."""
+
+FindAgain = Callable[[Order], Awaitable[str | None]]
+"""Returns the address at which the same can be paid at the price of now, relative to the order's page, or None."""
+
+
+async def _nowhere(_: Order) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayersOfPages:
+    """What the pages of payers without a chat need. `contact` is how support is reached, or empty."""
+
+    orders: OrderService
+    find_again: FindAgain = _nowhere
+    contact: str = ""
+
+
+def is_payer(order: Order, proof: str | None) -> bool:
+    """Return whether `proof` is the secret of the order's payer, or the preimage of its payment."""
+    if not proof or not is_of_page(order):
+        return False
+    return order.payer == payer_on_page(proof) or _is_preimage(order, proof)
+
+
+def _is_preimage(order: Order, text: str) -> bool:
+    try:
+        preimage = bytes.fromhex(text)
+    except ValueError:
+        return False
+    return order.payment_hash is not None and hashlib.sha256(preimage).hexdigest() == order.payment_hash.lower()
+
+
+def set_cookie(answer: Response, public_url: str, path: str, secret: str) -> None:
+    """Let the browser send a payer's secret to this path of the public address, and to nowhere else."""
+    parts = urlsplit(public_url)
+    answer.set_cookie(
+        COOKIE,
+        secret,
+        max_age=COOKIE_SECONDS,
+        path=f"{parts.path}{path}",
+        secure=parts.scheme == "https",
+        httponly=True,
+        samesite="strict",
+    )
+
+
+async def read_form(request: Request) -> Mapping[str, str]:
+    """Return the first value of each field of a posted form."""
+    try:
+        fields = parse_qs((await request.body()).decode(), keep_blank_values=True, max_num_fields=20)
+    except ValueError:
+        raise HTTPException(400) from None
+    return {name: values[0] for name, values in fields.items()}
+
+
+def to_markup(text: Html) -> str:
+    """Return a text of a chat for a page, as HTML. A translator has escaped its arguments."""
+    return text.replace("\n", "<br>")
+
+
+def explain_failure(t: Translator, failure: Exception, order: Order, now: datetime) -> Html:
+    """Return why an answer couldn't be used now."""
+    if isinstance(failure, Rejection):
+        return t(failure.key, **format_arguments(t, failure, now, PRESUMED))
+    if isinstance(failure, MethodVanished):
+        return t("orders.repeat.vanished", name=format_method(order.method))
+    return t("orders.cannot_compare" if order.phase is Phase.NEEDS_CONFIRMATION else "orders.cannot_check")
+
+
+def _ask(t: Translator, order: Order, now: datetime) -> dict[str, object]:
+    """Return the question that the payer would be asked in a chat, with its answers."""
+    kind = OrderNotification.UNRESOLVED if order.hold_reason is None else QUESTION_OF[order.hold_reason]
+    return {
+        "question": to_markup(Html(show_status_or_question(Reader(t, PRESUMED, now), order, help_offered=False).text)),
+        "answers": [(action.value, t.plain(label)) for label, action in ANSWERS[kind]],
+    }
+
+
+class PayerAnswers:
+    """Describe what a payer can do on a page, and do it."""
+
+    def __init__(self, database: Database, payers: PayersOfPages) -> None:
+        self._database = database
+        self._payers = payers
+
+    async def describe(
+        self, t: Translator, order: Order, status: OrderStatus, now: datetime, *, is_known: bool, said: Html | None
+    ) -> dict[str, object]:
+        """Return what the page has for the payer. `is_known` says whether the reader is known as the payer."""
+        values: dict[str, object] = dict.fromkeys(("question", "again", "trouble", "contact", "prove"))
+        values["said"] = said and to_markup(said)
+        whole = await self._get(order.reference) if is_known else None
+        if status in ASKED:
+            values |= _ask(t, whole, now) if whole else {"trouble": t.plain("orders.pay_page.payer.asked")}
+        again = await self._payers.find_again(order) if status in OVER else None
+        if again is not None:
+            values["again"] = (t.plain("orders.button.requote"), again)
+        if status in IN_TROUBLE or order.is_overdue:
+            key = "orders.pay_page.payer.trouble_at" if self._payers.contact else "orders.pay_page.payer.trouble"
+            values["trouble"] = t.plain(key, reference=order.reference, contact=self._payers.contact)
+        if whole is not None and status not in UNREACHABLE:
+            values["contact"] = {
+                "label": t.plain("orders.pay_page.payer.contact"),
+                "why": t.plain("orders.pay_page.payer.contact_why"),
+                "save": t.plain("orders.pay_page.payer.contact_save"),
+                "value": whole.contact or "",
+                "longest": MAX_CONTACT,
+            }
+        if not is_known and (status in ASKED or status not in UNREACHABLE):
+            names = ("title", "open") if status in ASKED else ("title", "open", "label", "send")
+            values["prove"] = {name: t.plain(f"orders.pay_page.payer.prove_{name}") for name in names}
+        return values
+
+    async def take(self, order: Order, form: Mapping[str, str]) -> Order | None:
+        """Do what a known payer has asked for, and return the order whose page follows. None: nothing to do.
+
+        Raises `Rejection`, `MethodVanished` and `SettlementFailure` as `OrderService` does. Then the question stays.
+        """
+        orders = self._payers.orders
+        match form.get("answer"):
+            case OrderAction.ACCEPT:
+                return await orders.accept(order.reference)
+            case OrderAction.TRY_AGAIN:
+                return await orders.try_again(order.reference)
+            case OrderAction.DROP:
+                await orders.drop(order.reference)
+        if "contact" in form:
+            await self._save_contact(order.reference, plain(form["contact"])[:MAX_CONTACT])
+        return None
+
+    async def _save_contact(self, reference: str, contact: str) -> None:
+        for _ in range(SAVES):
+            async with self._database.transaction() as tx:
+                order = await OrderRepository(tx).get(reference)
+                if order is None or await OrderRepository(tx).save(replace(order, contact=contact or None)):
+                    return
+
+    async def _get(self, reference: str) -> Order | None:
+        async with self._database.reading() as tx:
+            return await OrderRepository(tx).get(reference)
