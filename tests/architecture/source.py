@@ -2,7 +2,6 @@
 
 import ast
 import re
-from configparser import ConfigParser
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -17,14 +16,6 @@ def paths() -> tuple[Path, ...]:
     return tuple(
         path.relative_to(ROOT) for path in sorted(BOT.rglob("*.py")) if "sandbox" not in path.relative_to(BOT).parts
     )
-
-
-@cache
-def read_contracts() -> ConfigParser:
-    """Return the rules about imports that import-linter checks."""
-    contracts = ConfigParser()
-    contracts.read(ROOT / ".importlinter", encoding="utf-8")
-    return contracts
 
 
 @cache

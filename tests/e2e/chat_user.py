@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 
 class NotSeen(AssertionError):
-    """A message that a user waited for did not come. The failure report shows the chat of `chat_id` first."""
+    """A message that a user waited for did not come."""
 
     def __init__(self, awaited: str, chat_id: int) -> None:
         super().__init__(f"{awaited}, in chat {chat_id}")

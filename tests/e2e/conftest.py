@@ -63,11 +63,11 @@ def pytest_runtest_protocol() -> Generator[None, object, object]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Print below an error what users, bot and service did."""
     report = yield
     if report.failed:
-        report.sections += failure_report.sections(call.excinfo and call.excinfo.value)
+        report.sections += failure_report.sections()
     return report
 
 

@@ -215,8 +215,8 @@ async def started(made: System) -> AsyncIterator[None]:
         await made.service.does("settings", speedSeconds=None)
         await made.start_bot()
         yield
-    except BaseException as error:
-        failure_report.failed(made, error)
+    except BaseException:
+        failure_report.failed(made)
         raise
     finally:
         failure_report.closed(made)

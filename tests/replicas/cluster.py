@@ -243,8 +243,8 @@ async def running_cluster(
             await system.service.does("settings", speedSeconds=None)
             await asyncio.gather(*(each.start(program) for each in made))
             yield cluster
-        except BaseException as error:
-            failure_report.failed(system, error)
+        except BaseException:
+            failure_report.failed(system)
             raise
         finally:
             failure_report.closed(system)

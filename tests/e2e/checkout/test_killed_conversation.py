@@ -4,11 +4,9 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 
-from bot.orders.buttons import OrderAction
 from bot.recipients.formatting import group_digits
 from tests.e2e.faults import calls_of, count_posts, hold_call, invoices_in, kill_and_restart, wait_until_idle
 from tests.e2e.new_users import Sender, new_sender
-from tests.e2e.orders.steps import complete_order, order_button, type_to_invoice
 from tests.e2e.system import System
 from tests.texts import label, like
 from tests.waiting import until
@@ -82,33 +80,6 @@ async def test_kill_9_before_an_update_is_acknowledged_or_a_press_answered_repea
         await sender.chat.sees(move.sees)
     await finishes(kirim, sender)
     assert await count_posts(kirim) == len(await kirim.service.orders()) == 1
-
-
-async def test_kill_9_while_sending_again_is_one_draft_that_says_the_difference(kirim: System) -> None:
-    sender = await new_sender(kirim)
-    await type_to_invoice(kirim, sender.chat, number=sender.number)
-    order = await sender.has_order()
-    await kirim.service.pays(order)
-    await complete_order(kirim, order)
-    sent = await sender.chat.sees(like("orders.notification.sent_bank"), anywhere=True)
-    for fault, times in (("delay", 1), ("delay_after", 2)):
-        before = await sender.chat.count(AGAIN)
-        async with hold_call(calls_of(kirim, "sendMessage"), sender.chat, fault):
-            await sender.chat.presses(sent, order_button(kirim, order, OrderAction.RESEND), wait=0, force=True)
-        await kill_and_restart(kirim)
-        await until(partial(_shows, sender, before + times), what="the review")
-        await sender.chat.taps(label("checkout.button.cancel"))
-        await sender.chat.sees(like("checkout.draft.cancelled"))
-    assert await sender.chat.count(like("checkout.draft.replaced")) == 0
-    assert await count_posts(kirim) == 1
-
-
-COMPARED = "|".join(like(f"checkout.requote.{how}") for how in ("same", "costs_less", "costs_more"))
-AGAIN = f"(?:{COMPARED})(?s:.*){like('checkout.review.title')}"
-
-
-async def _shows(sender: Sender, times: int) -> bool:
-    return await sender.chat.count(AGAIN) == times
 
 
 async def finishes(system: System, sender: Sender) -> None:

@@ -5,11 +5,10 @@ import re
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
-from tests.e2e.bot_database import wait_for_row, wait_until_undeliverable
 from tests.e2e.chat_user import text_of
 from tests.e2e.faults import calls_of, clear_faults, count_posts, hold_call, invoices_in, wait_until_idle
-from tests.e2e.new_users import Sender, new_sender_at_review, new_user
-from tests.e2e.orders.steps import ENDED, complete_order, tap_to_invoice
+from tests.e2e.new_users import Sender, new_sender_at_review
+from tests.e2e.orders.steps import ENDED
 from tests.e2e.system import System
 from tests.texts import label, like, says
 
@@ -98,19 +97,3 @@ async def convert(sender: Sender) -> None:
 async def complete(sender: Sender) -> None:
     order = (await sender.orders())[0]
     await sender.system.service.does("advance", orderId=order["id"], state="COMPLETED")
-
-
-async def test_what_happened_before_the_bot_hears_of_a_block_is_shown_as_well(kirim: System) -> None:
-    emma = await new_user(kirim)
-    _, order = await tap_to_invoice(kirim, emma)
-    await kirim.kill_bot()
-    await emma.blocks()
-    await kirim.service.pays(order)
-    await complete_order(kirim, order)
-    await kirim.telegram_fails("500", "getUpdates")
-    await kirim.start_bot()
-    await wait_for_row(kirim, order, state="COMPLETED")
-    await wait_until_undeliverable(kirim, emma)
-    await clear_faults(kirim)
-    await emma.blocks(blocked=False)
-    await emma.sees(like("orders.chat.meanwhile"))

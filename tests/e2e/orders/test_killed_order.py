@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
-from tests.e2e.chat_user import Json, text_of
+from tests.e2e.chat_user import text_of
 from tests.e2e.faults import (
     ORDERS,
     calls_of,
@@ -83,16 +83,6 @@ async def test_an_order_that_was_made_before_the_kill_is_found_and_paid_as_if_no
     assert await count_posts(lasting) == asked
 
 
-async def test_an_order_that_the_service_makes_after_the_restart_is_adopted(lasting: System, sender: Sender) -> None:
-    async with hold_service(lasting):
-        await sender.chat.taps(label("checkout.review.confirm"), wait=0)
-    await kill_and_restart(lasting)
-    assert await sender.orders() == []
-    await create_late(sender)
-    await confirm_found_order(sender.chat)
-    await is_shown_one_invoice(sender)
-
-
 async def test_two_kills_in_a_row_make_no_second_order(lasting: System, sender: Sender) -> None:
     async with hold_service(lasting, "delay_after"):
         await sender.chat.taps(label("checkout.review.confirm"), wait=0)
@@ -123,19 +113,6 @@ async def test_kill_9_while_the_confirmation_is_being_shown_places_one_order(
     await is_shown_one_invoice(sender)
 
 
-async def test_a_second_confirmation_after_the_kill_places_no_second_order(lasting: System, sender: Sender) -> None:
-    review = await sender.chat.sees(like("checkout.review.title"), anywhere=True)
-    confirm = button(review)
-    async with hold_service(lasting, "delay_after"):
-        await sender.chat.taps(label("checkout.review.confirm"), wait=0)
-    await lasting.kill_bot()
-    await clear_faults(lasting)
-    await sender.chat.presses(review, confirm, wait=0, force=True)
-    await lasting.start_bot()
-    await confirm_found_order(sender.chat)
-    await is_shown_one_invoice(sender)
-
-
 async def test_kill_9_with_twenty_updates_of_several_users_in_the_queue_loses_none(lasting: System) -> None:
     await clear_faults(lasting)
     senders = [await new_sender(lasting) for _ in range(5)]
@@ -156,21 +133,6 @@ async def _told(sender: Sender) -> list[str]:
     return [text_of(each) for each in await sender.chat.messages() if each["from"]["id"] != sender.chat.id]
 
 
-async def test_an_order_that_is_made_after_the_question_is_adopted_and_the_question_settled(
-    lasting: System, sender: Sender
-) -> None:
-    await lasting.service.fails_with("500_before", times=1)
-    await sender.chat.taps(label("checkout.review.confirm"), wait=0)
-    question = await sender.chat.sees(ASKED, anywhere=True)
-    await create_late(sender)
-    await confirm_found_order(sender.chat)
-    await is_shown_one_invoice(sender)
-    # The button is still there. It must not create a second order.
-    await sender.chat.presses(question, button(question), force=True)
-    await sender.chat.sees(f"{like('orders.stale.order')}|{like('orders.status_message.waiting')}", anywhere=True)
-    await is_shown_one_invoice(sender)
-
-
 async def test_after_a_second_try_the_first_order_is_never_shown_even_if_it_is_made_late(
     lasting: System, sender: Sender
 ) -> None:
@@ -186,17 +148,6 @@ async def test_after_a_second_try_the_first_order_is_never_shown_even_if_it_is_m
     await is_shown_one_invoice(sender, orders=2)
 
 
-async def test_whoever_has_no_order_after_a_kill_is_asked_and_only_they_try_again(
-    user_with_lost_request: Sender,
-) -> None:
-    await user_with_lost_request.chat.sees(like("orders.notification.checking"), anywhere=True)
-    question = await user_with_lost_request.chat.sees(ASKED, anywhere=True)
-    assert await user_with_lost_request.orders() == []
-    assert await invoices_in(user_with_lost_request.chat) == set()
-    await user_with_lost_request.chat.taps(label("orders.button.try_again"), message=question)
-    await is_shown_one_invoice(user_with_lost_request)
-
-
 async def create_late(sender: Sender) -> None:
     """Let the service create the bot's order long after the request."""
     key = sender.system.environment["SERVICE_API_KEY"]
@@ -209,12 +160,6 @@ async def create_late(sender: Sender) -> None:
     }
     answer = await sender.system.control.post(ORDERS, json=wish, headers={"x-api-key": key})
     answer.raise_for_status()
-
-
-def button(message: Json) -> str:
-    """Return the data of a message's first button."""
-    data: str = message["reply_markup"]["inline_keyboard"][0][0]["callback_data"]
-    return data
 
 
 async def is_all_acknowledged(kirim: System) -> bool:

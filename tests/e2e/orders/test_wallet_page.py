@@ -5,7 +5,6 @@
 
 import os
 import re
-import signal
 from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,8 +18,7 @@ from bot.infra.i18n import LOCALES
 from tests.e2e.bot_database import expire_order
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.payment_pages import TOKEN, Phone, open_phone, page_address, page_settings, scan_qr_code
-from tests.e2e.orders.steps import complete_order, order_of, tap_to_invoice, tap_to_review
-from tests.e2e.programs import run_program, running_program
+from tests.e2e.orders.steps import complete_order, tap_to_invoice
 from tests.e2e.system import System, running_system
 from tests.pictures import qr_texts
 from tests.texts import TRANSLATIONS, label, like, text
@@ -237,36 +235,6 @@ async def _state(client: httpx.AsyncClient, address: str) -> str:
     return str((await client.get(address)).json()["state"])
 
 
-@pytest.mark.browser
-async def test_a_deposit_is_paid_from_its_page(paged: System, browser: Browser) -> None:
-    emma = await new_user(paged)
-    await tap_to_review(emma)
-    await emma.taps(label("checkout.review.use_way", way="BTCB"))
-    sum_in_token = re.compile(f"0[.][0-9]+ {label('payments.channel.btcb')}")
-    await emma.sees(like("checkout.review.figures", pay=sum_in_token))
-    await emma.taps(label("checkout.review.confirm_deposit"))
-    shown_in_chat = await emma.sees(like("orders.pay.deposit"))
-    address = await page_address(emma)
-    assert address is not None
-    async with open_phone(browser) as shown:
-        await shown.page.goto(address)
-        await fits_the_screen(shown)
-        await picture(shown, "en-deposit")
-        link = await shown.page.locator("a.primary").get_attribute("href")
-        assert await scan_qr_code(shown.page) == [link]
-        for part in ("amount", "address", "contract"):
-            assert await shown.page.locator(f"#{part}").inner_text() in shown_in_chat["caption"]
-        await shown.page.locator("[data-copies=address]").click()
-        copied = await shown.page.evaluate("() => navigator.clipboard.readText()")
-        assert link is not None
-        assert f"address={copied}&" in link
-        order = await order_of(paged, emma)
-        assert order["deposit"]["toAddress"] == copied
-        await paged.service.pays(order)
-        await shown.sees("converting")
-        assert copied not in await shown.source()
-
-
 async def test_help_privacy_and_the_page_say_who_runs_the_bot_and_link_the_terms(paged: System) -> None:
     emma = await new_user(paged)
     for command, begins in (("/help", "support.help.text"), ("/privacy", "users.privacy.text")):
@@ -285,30 +253,6 @@ async def test_help_privacy_and_the_page_say_who_runs_the_bot_and_link_the_terms
     assert all(f'href="{RUN_BY[name]}"' in foot for name in ("TERMS_URL", "PRIVACY_URL"))
 
 
-async def test_without_a_public_address_no_invoice_has_a_button(tmp_path: Path) -> None:
-    settings = page_settings()
-    async with running_system(tmp_path, HTTP_PORT=settings["HTTP_PORT"]) as made:
-        emma = await new_user(made)
-        await tap_to_invoice(made, emma)
-        assert await page_address(emma) is None
-        async with httpx.AsyncClient(base_url=settings["PUBLIC_URL"]) as other:
-            assert (await other.get("/healthz")).json() == {"status": "ok", "database": True, "workers": True}
-            assert (await other.get("/p/abcdefghijklmnopqrstuvwxyz_-0123")).status_code == 404
-        # Open connections don't block the end, and a second bot can't have the same port.
-        async with httpx.AsyncClient(base_url=settings["PUBLIC_URL"]) as other:
-            await other.get("/healthz")
-            assert await made.stop_bot() == 0
-
-
-async def test_a_port_that_is_taken_ends_the_start_with_one_line(paged: System, tmp_path: Path) -> None:
-    database = f"sqlite:///{tmp_path / 'other.db'}"
-    ended = await run_program(tmp_path, "run", environment={**paged.environment, "DATABASE_URL": database})
-    assert ended.code == 2
-    said = [line for line in ended.err.splitlines() if not line.startswith("{")]
-    where = f"127.0.0.1 port {paged.environment['HTTP_PORT']}"
-    assert said == [f"Kirim can't open its web port (HTTP_HOST, HTTP_PORT): {where}: Address already in use"]
-
-
 async def test_no_address_of_a_page_is_in_the_log(paged: System) -> None:
     emma = await new_user(paged)
     await tap_to_invoice(paged, emma)
@@ -320,18 +264,3 @@ async def test_no_address_of_a_page_is_in_the_log(paged: System) -> None:
     said = paged.log.read_text()
     assert '"bot_started"' in said
     assert not re.search(r"/p/[A-Za-z0-9_-]{32}", said)
-
-
-async def test_whoever_takes_over_serves_the_pages(paged: System, tmp_path: Path) -> None:
-    emma = await new_user(paged)
-    await tap_to_invoice(paged, emma)
-    address = await page_address(emma)
-    assert address is not None
-    second_bot = running_program(tmp_path, "run", environment=paged.environment)
-    async with second_bot as second, httpx.AsyncClient() as other:
-        await second.says('"standby_started"')
-        assert (await other.get(address)).status_code == 200
-        await paged.kill_bot()
-        await second.says('"bot_started"')
-        assert f">{label('orders.pay_page.waiting')}</h1>" in (await other.get(address)).text
-        assert await second.ends_on(signal.SIGTERM) == 0

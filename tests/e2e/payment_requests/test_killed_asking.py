@@ -67,20 +67,6 @@ async def test_kill_9_before_an_update_is_acknowledged_or_a_press_answered_makes
     await has_one_link(kirim, sender)
 
 
-async def test_kill_9_while_the_picture_is_sent_sends_it_again_and_says_so(kirim: System) -> None:
-    sender = await new_sender(kirim)
-    for move in WAY[:-1]:
-        await move.make(sender)
-        await sender.chat.sees(move.sees)
-    async with hold_call(calls_of(kirim, "sendPhoto"), sender.chat, "delay_after"):
-        await WAY[-1].make(sender)
-    await kill_and_restart(kirim)
-    await sender.chat.sees_times(2, CARD)
-    await sender.chat.sees(like("infra.outbox.again"), anywhere=True)
-    async with open_transaction(kirim) as tx:
-        assert len(await PaymentRequestRepository(tx).of_user(sender.chat.id)) == 1
-
-
 async def has_one_link(system: System, sender: Sender) -> None:
     """Check that the asker has one request with all answers from before the kills, and one picture of it."""
     # The picture may have been in transit at the last kill. Then it is sent again, with a note.

@@ -2,15 +2,12 @@
 
 import asyncio
 import signal
-import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from bot.infra.db import migrate
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.e2e.programs import run_program, running_program
 
@@ -81,48 +78,6 @@ async def test_a_database_that_is_away_is_told_in_one_line_without_its_password(
     assert "ok    service" in checked.out
     said = f"{started.err}{checked.out}{checked.err}"
     assert not any(word in said for word in ("hunter2", "Traceback", "Error"))
-
-
-async def test_a_database_from_before_the_first_release_is_refused_in_one_line(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
-    with closing(sqlite3.connect(tmp_path / "kirim.db")) as database, database:
-        database.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
-        database.execute("INSERT INTO alembic_version VALUES ('0015')")
-    started, migrated, checked = await asyncio.gather(
-        *(run_program(tmp_path, command, environment=environment) for command in ("run", "migrate", "check"))
-    )
-    made_before = "it was made by a version before 0.1.0. The last commit that can read it is 227a5386"
-    assert (started.code, migrated.code, checked.code) == (2, 2, 1)
-    assert started.err.splitlines()[-1] == f"Kirim can't use the database (DATABASE_URL): {made_before}."
-    assert migrated.err.splitlines()[-1] == started.err.splitlines()[-1]
-    assert f"FAILS database: {made_before}" in checked.out
-
-
-async def test_migrating_twice_is_the_same_as_once_and_everything_is_found_to_work(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
-    (tmp_path / ".env").write_text("".join(f"{name}={value}\n" for name, value in environment.items()))
-    first = await run_program(tmp_path, "migrate", environment={})
-    again = await run_program(tmp_path, "migrate", environment={})
-    assert (first.code, again.code) == (0, 0)
-    assert migrate.get_expected_revision() in first.out
-    assert first.out == again.out
-    brief, whole = await asyncio.gather(
-        run_program(tmp_path, "check", environment={}, cold=True),
-        run_program(tmp_path, "check", "--verbose", environment={}),
-    )
-    assert (brief.code, whole.code) == (0, 0)
-    results, settings, last = whole.out.splitlines()[:5], whole.out.splitlines()[5:-1], whole.out.splitlines()[-1]
-    assert brief.out.splitlines() == [*results, last]
-    works = ("database: ", "keys: ", "Telegram: ", "service: ", "settings: ")
-    assert all(line.startswith(f"  ok    {name}") for line, name in zip(results, works, strict=True))
-    assert migrate.get_expected_revision() in results[0]
-    assert "@kirim_sandbox_bot" in results[2]
-    for name in environment:
-        assert any(f" {name} = " in line for line in settings), name
-    said = brief.out + brief.err + whole.out + whole.err
-    assert not any(secret in said for secret in SECRETS)
 
 
 async def test_check_tells_what_is_wrong_each_by_itself_and_changes_nothing(

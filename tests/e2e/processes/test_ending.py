@@ -47,13 +47,6 @@ async def is_shown_one_invoice(sender: Sender) -> None:
     assert len(await invoices_in(sender.chat)) == len(await sender.orders()) == 1
 
 
-async def test_sigterm_in_the_middle_of_a_long_poll(lasting: System, sender: Sender) -> None:
-    await ends_well(lasting)
-    await sender.chat.says("/status")
-    await lasting.start_bot()
-    await sender.chat.sees(like("orders.status.none"))
-
-
 async def test_sigterm_while_an_order_is_being_placed(lasting: System, sender: Sender) -> None:
     async with hold_service(lasting, "delay_after"):
         await sender.chat.taps(label("checkout.review.confirm"), wait=0)
@@ -62,15 +55,6 @@ async def test_sigterm_while_an_order_is_being_placed(lasting: System, sender: S
     await lasting.start_bot()
     await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
-
-
-async def test_sigterm_while_an_invoice_is_being_sent(lasting: System, sender: Sender) -> None:
-    async with hold_call(calls_of(lasting, "sendPhoto"), sender.chat):
-        await sender.chat.taps(label("checkout.review.confirm"), wait=0)
-    await ends_well(lasting)
-    await lasting.start_bot()
-    await is_shown_one_invoice(sender)
-    assert await sender.chat.count(AGAIN) == 1
 
 
 async def test_sigterm_while_a_user_is_told_that_the_payment_arrived(lasting: System, sender: Sender) -> None:
@@ -82,22 +66,6 @@ async def test_sigterm_while_a_user_is_told_that_the_payment_arrived(lasting: Sy
     await lasting.start_bot()
     await sender.chat.sees(f"{like('orders.notification.paid')}(?s:.*){AGAIN}", anywhere=True)
     assert await sender.chat.count(AGAIN) == 1
-
-
-async def test_sigterm_while_a_question_is_being_asked(lasting: System, sender: Sender) -> None:
-    async with hold_call(calls_of(lasting, "editMessageText"), sender.chat):
-        await tap_change(sender.chat, "amount", wait=0)
-    await ends_well(lasting)
-    await lasting.start_bot()
-    await sender.chat.sees(like("checkout.amount.ask"))
-
-
-async def test_sigterm_while_the_service_is_asked_for_a_quote(lasting: System, sender: Sender) -> None:
-    async with hold_service(lasting, method="GET", path="/v1/payout/methods"):
-        await sender.chat.taps(label("checkout.review.confirm"), wait=0)
-    await ends_well(lasting)
-    await lasting.start_bot()
-    await is_shown_one_invoice(sender)
 
 
 async def test_sigterm_while_telegram_does_not_answer_the_first_call(lasting: System) -> None:

@@ -7,14 +7,10 @@ import socket
 from functools import partial
 from pathlib import Path
 
-import httpx
-
-from tests.e2e.chat_user import ChatUser
 from tests.e2e.processes.sandbox_program import ARGUMENTS, children, ends_clean, is_gone, sandbox
 from tests.e2e.programs import RunningProgram, run_program, running_program
-from tests.ports import free_port
 from tests.texts import like
-from tests.waiting import TIMEOUT_SECONDS, until
+from tests.waiting import until
 
 
 async def settings_told(program: RunningProgram) -> dict[str, str]:
@@ -50,12 +46,6 @@ async def test_the_sandbox_restarts_a_killed_bot_keeps_its_state_and_forgets_it_
         await ends_clean(program, signal.SIGTERM)
 
 
-async def test_a_sandbox_that_is_ended_at_once_ends_at_once(tmp_path: Path) -> None:
-    async with sandbox(tmp_path, cold=True) as (program, _):
-        await until(partial(has_another_child, program, 0), what="the bot")
-        await ends_clean(program, signal.SIGTERM)
-
-
 async def test_a_killed_sandbox_takes_its_bot_along(tmp_path: Path) -> None:
     async with sandbox(tmp_path) as (program, _):
         await until(partial(has_another_child, program, 0), what="the bot")
@@ -63,23 +53,6 @@ async def test_a_killed_sandbox_takes_its_bot_along(tmp_path: Path) -> None:
         await program.ends_on(signal.SIGKILL)
         for child in left:
             await until(partial(is_gone, child), what="its end")
-
-
-async def test_without_its_bot_the_sandbox_says_how_to_start_one(tmp_path: Path) -> None:
-    options = ("--without-bot", "--profile", "live", "--telegram-limit", "bulk")
-    arguments = (*ARGUMENTS, "--wallet-port", str(free_port()), *options)
-    async with running_program(tmp_path, *arguments, environment={}) as program:
-        settings = await settings_told(program)
-        assert children(program) == set()
-        async with running_program(tmp_path, "run", environment=settings | {"LOG_FORMAT": "json"}) as bot:
-            await bot.says('"bot_started"')
-            async with httpx.AsyncClient(base_url=settings["TELEGRAM_API_URL"], timeout=TIMEOUT_SECONDS) as http:
-                emma = ChatUser(http, 1001)
-                await emma.says("/start")
-                await emma.sees(like("home.start.text"))
-                assert (await http.get("/sandbox/limits")).json()["total_applies_to"] == "bulk"
-                assert (await http.get(f"{settings['PUBLIC_URL']}/healthz")).status_code == 200
-        await ends_clean(program, signal.SIGINT)
 
 
 async def test_a_port_that_is_taken_ends_the_sandbox_with_a_word_about_it(tmp_path: Path) -> None:

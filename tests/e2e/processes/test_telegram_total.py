@@ -47,22 +47,6 @@ async def test_many_users_beside_a_broadcast_get_all_answers_in_order(tmp_path: 
         assert (rejected > 0) == (counted == "all"), rejected
 
 
-async def test_a_bot_that_is_stopped_while_telegram_rejects_everything_answers_after_its_restart(
-    tmp_path: Path,
-) -> None:
-    async with running_system(tmp_path) as kirim:
-        users = [await new_user(kirim) for _ in range(10)]
-        await kirim.telegram_fails("429", "sendMessage", retry_after=1)
-        await asyncio.gather(*(user.says_all(TYPED) for user in users))
-        await found(partial(rejected_chats, kirim), lambda chats: len(chats) == len(users), what="rejections")
-        assert await kirim.stop_bot() == 0
-        await kirim.telegram_heals()
-        await kirim.start_bot()
-        await found(partial(answered, kirim, users), lambda done: done == len(users), what="all answers")
-        for user in users:
-            await check_answers(kirim, user)
-
-
 async def limit_total(kirim: System, counted: str, per_second: int = PER_SECOND) -> None:
     """Let Telegram limit only the total."""
     limits = {"total_per_second": per_second, "total_applies_to": counted, "chat_per_second": 100, "chat_burst": 100}

@@ -49,14 +49,6 @@ async def metrics(settings: Mapping[str, str]) -> str:
     return "" if answer is None else answer.text
 
 
-async def test_the_leader_is_live_and_ready_and_shows_its_metrics(leader: System) -> None:
-    assert await statuses(leader.environment) == [200, 200, 200]
-    assert "\nkirim_leading 1.0\n" in await metrics(leader.environment)
-    public = await read({"HTTP_PORT": leader.environment["HTTP_PORT"]}, "metrics/")
-    assert public is not None
-    assert public.status_code == 404
-
-
 async def test_a_standby_is_live_and_not_ready_until_it_leads(leader: System, tmp_path: Path) -> None:
     own = {**leader.environment, **ports()}
     async with running_program(tmp_path, "run", environment=own) as standby:
@@ -72,17 +64,6 @@ async def test_a_standby_is_live_and_not_ready_until_it_leads(leader: System, tm
     await leader.start_bot()
 
 
-async def test_a_standby_whose_ports_the_leader_has_opens_them_when_it_leads(leader: System, tmp_path: Path) -> None:
-    async with running_program(tmp_path, "run", environment=leader.environment) as standby:
-        await standby.says('"standby_started"')
-        assert await statuses(leader.environment) == [200, 200, 200]
-        await leader.kill_bot()
-        await standby.says('"bot_started"')
-        assert await statuses(leader.environment) == [200, 200, 200]
-        assert await standby.ends_on(signal.SIGTERM) == 0
-    await leader.start_bot()
-
-
 async def test_a_metrics_port_that_is_taken_ends_the_start_with_one_sentence(leader: System, tmp_path: Path) -> None:
     other = {
         **leader.environment,
@@ -95,12 +76,3 @@ async def test_a_metrics_port_that_is_taken_ends_the_start_with_one_sentence(lea
     where = f"127.0.0.1 port {other['METRICS_PORT']}"
     assert said == [f"Kirim can't open its metrics port (METRICS_HOST, METRICS_PORT): {where}: Address already in use"]
     assert not (tmp_path / "other.db").exists()
-
-
-async def test_one_port_for_both_ends_the_start_with_one_sentence(leader: System, tmp_path: Path) -> None:
-    other = {**leader.environment, "METRICS_PORT": leader.environment["HTTP_PORT"]}
-    ended = await run_program(tmp_path, "run", environment=other)
-    assert ended.code == 2
-    assert ended.err.splitlines()[1:] == [
-        "  METRICS_PORT must be another port than HTTP_PORT, which the public reaches through the proxy"
-    ]

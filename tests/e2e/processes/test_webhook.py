@@ -76,16 +76,6 @@ async def test_an_order_goes_through_lost_and_repeated_deliveries_exactly_once(k
         assert await kirim.emma.count(like(answer)) <= 1, "a repeated update isn't answered twice"
 
 
-async def test_an_update_that_is_sent_twice_at_once_is_answered_once(kirim: System) -> None:
-    await change_deliveries(kirim, repeated_share=1)
-    for _ in range(5):
-        await kirim.emma.says("/rate")
-    await wait_until_delivered(kirim)
-    await kirim.emma.says("/help")
-    await kirim.emma.sees(like("support.help.text"))
-    assert await kirim.emma.count(like("rates.btc", rate="Rp")) == 5
-
-
 async def test_a_confirmation_that_arrives_after_later_messages_places_one_order(kirim: System) -> None:
     await tap_to_review(kirim.emma)
     message, confirm = await kirim.emma.button(label("checkout.review.confirm"))
@@ -99,26 +89,3 @@ async def test_a_confirmation_that_arrives_after_later_messages_places_one_order
     assert all(answer["answered"] for answer in await asyncio.gather(*presses))
     await pay_and_complete(kirim, await order_of(kirim, kirim.emma))
     assert len(await kirim.service.orders()) == 1
-
-
-async def test_updates_wait_at_telegram_while_the_bot_is_away_and_none_is_lost(kirim: System) -> None:
-    await kirim.emma.says("/send")
-    await kirim.emma.sees(like("checkout.destination.ask"))
-    await kirim.kill_bot()
-    await kirim.emma.says_all(["bca", "1234567890"])
-    assert (await get_webhook(kirim))["pending_update_count"] == 2
-    await kirim.start_bot()
-    await kirim.emma.sees(like("checkout.holder.ask"))
-
-
-async def test_polling_goes_on_where_a_webhook_stopped_and_back(kirim: System) -> None:
-    await kirim.kill_bot()
-    await kirim.emma.says("/rate")
-    await kirim.start_bot(RECEIVE="poll")
-    await kirim.emma.sees(like("rates.btc", rate="Rp"))
-    assert (await get_webhook(kirim))["url"] == ""
-    await kirim.stop_bot()
-    await kirim.emma.says("/help")
-    await kirim.start_bot(RECEIVE="webhook")
-    await kirim.emma.sees(like("support.help.text"))
-    assert (await get_webhook(kirim))["url"]

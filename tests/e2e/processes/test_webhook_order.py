@@ -14,14 +14,13 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from bot.users.buttons import NewOrderButton
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import DESTINATION_QUESTION, review_pattern
 from tests.e2e.system import System, running_system
 from tests.ports import free_port
 from tests.texts import label, like
-from tests.waiting import TIMEOUT_SECONDS, found, until
+from tests.waiting import TIMEOUT_SECONDS, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -101,61 +100,6 @@ async def test_an_answer_after_the_press_that_followed_it_is_not_taken_for_the_n
     await user.sees(review_pattern(amount="Rp600,000"))
 
 
-async def test_a_new_order_is_not_cancelled_by_an_earlier_command(kirim: System) -> None:
-    user = await new_user(kirim)
-    await go_to_holder_question(user)
-    await user.says("/cancel")
-    message = await user.sees(like("checkout.draft.cancelled"))
-    async with held_back(kirim, "messages"):
-        await user.says("/cancel")
-        await user.presses(message, NewOrderButton().pack())
-        await user.sees(DESTINATION_QUESTION)
-    await user.sees(LATE, anywhere=True)
-    await user.says("bca")
-    await user.sees(like("checkout.number.ask_bank"))
-
-
-async def test_starting_over_does_not_discard_what_the_user_answered_since(kirim: System) -> None:
-    user = await new_user(kirim)
-    await go_to_holder_question(user)
-    await user.says("/send")
-    await user.sees(like("checkout.draft.unfinished"))
-    async with held_back(kirim, "presses"):
-        press = await user.taps(label("checkout.draft.start_over"), wait=0)
-        await user.says("Budi Santoso")
-        await user.sees(like("checkout.amount.ask"))
-    assert await answer_to(kirim, press) == label("users.stale.button")
-    await user.sees_times(1, like("checkout.amount.ask"))
-    await user.says("500rb")
-    await user.sees(review_pattern(holder="Budi Santoso"))
-
-
-async def test_a_press_from_before_a_question_does_not_close_it(kirim: System) -> None:
-    user = await new_user(kirim)
-    await user.says("/start")
-    welcome = await user.waits_for(lambda message: "reply_markup" in message, what="the welcome")
-    async with held_back(kirim, "presses"):
-        await user.presses(welcome, NewOrderButton().pack(), wait=0)
-        await user.says("/verify")
-        await user.sees(like("orders.verify.ask"))
-    await user.sees(DESTINATION_QUESTION, anywhere=True)
-    await user.says("ABCD-EFGH-JKLM")
-    await user.sees(like("orders.verify.false"))
-
-
-async def test_text_from_before_a_press_that_closed_its_question_is_not_lost_without_a_word(kirim: System) -> None:
-    user = await new_user(kirim)
-    await user.says("/help")
-    await user.taps(label("support.button.write_to_us"))
-    asked = await user.sees(like("support.ticket.what_is_wrong"))
-    async with held_back(kirim, "messages"):
-        await user.says("Where is my money?")
-        await user.presses(asked, NewOrderButton().pack(), force=True)
-        await user.sees(DESTINATION_QUESTION)
-    await user.sees(LATE, anywhere=True)
-    assert read_database(kirim, "SELECT 1 FROM tickets WHERE user_id = ?", user.id) == []
-
-
 async def test_text_from_before_a_question_is_not_its_answer(kirim: System) -> None:
     user = await new_user(kirim)
     await user.says("/help")
@@ -171,33 +115,3 @@ async def test_text_from_before_a_question_is_not_its_answer(kirim: System) -> N
         return bool(read_database(kirim, "SELECT 1 FROM tickets WHERE user_id = ?", user.id))
 
     await until(has_ticket)
-
-
-async def test_a_block_that_arrives_after_the_user_has_come_back_ends_nothing(kirim: System) -> None:
-    user = await new_user(kirim)
-    await user.says("/start")
-    await user.waits_for(lambda message: "reply_markup" in message, what="the welcome")
-    async with held_back(kirim, "memberships"):
-        await user.blocks()
-        await user.blocks(blocked=False)
-        await user.says("/help")
-        await user.sees(like("support.help.text"))
-    await found(lambda: count_finished(kirim, user), lambda count: count == 4, what="both changes of membership")
-    assert read_database(kirim, "SELECT blocked_at FROM users WHERE id = ?", user.id) == [(None,)]
-    events = read_database(kirim, "SELECT event FROM user_events WHERE user_id = ?", user.id)
-    assert not {("blocked",), ("came_back",)} & set(events)
-
-
-async def count_finished(kirim: System, user: ChatUser) -> int:
-    finished = "SELECT count(*) FROM inbox WHERE chat_id = ? AND finished_at IS NOT NULL"
-    (row,) = read_database(kirim, finished, user.id)
-    return int(str(row[0]))
-
-
-async def test_a_block_is_noticed_in_its_place(kirim: System) -> None:
-    user = await new_user(kirim)
-    await user.says("/start")
-    await user.waits_for(lambda message: "reply_markup" in message, what="the welcome")
-    await user.blocks()
-    await found(lambda: count_finished(kirim, user), lambda count: count == 2, what="the block")
-    assert read_database(kirim, "SELECT 1 FROM users WHERE id = ? AND blocked_at IS NOT NULL", user.id) == [(1,)]

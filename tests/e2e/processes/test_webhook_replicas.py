@@ -21,7 +21,6 @@ from tests.harness.databases import new_database
 from tests.ports import free_port
 from tests.sandbox.serving import serving
 from tests.texts import label, like
-from tests.waiting import until
 
 SECRET = "x-telegram-bot-api-secret-token"
 
@@ -108,18 +107,3 @@ async def test_an_update_that_reaches_both_replicas_at_once_is_handled_once(tmp_
         await user.says("/help")
         await user.sees(like("support.help.text"))
         assert await user.count(like("rates.btc", rate="Rp")) == 5
-
-
-async def test_a_webhook_goes_on_with_the_replica_that_lives(tmp_path: Path, database: str) -> None:
-    async with two_replicas(tmp_path, database) as (kirim, balancer):
-        await kirim.kill_bot()
-        alive = list(balancer.accepted)[1]
-        before = balancer.accepted[alive]
-        await pay_for_an_order(kirim)
-        assert balancer.accepted[alive] > before
-
-        async def has_none_waiting() -> bool:
-            method = f"/bot{kirim.environment['TELEGRAM_BOT_TOKEN']}/getWebhookInfo"
-            return not (await kirim.telegram.get(method)).json()["result"]["pending_update_count"]
-
-        await until(has_none_waiting, what="the delivery of all updates")
