@@ -1,4 +1,4 @@
-"""The world around an order: the service that bots and agents share, Telegram's chats, and processes.
+"""The world around an order: the service that bots share, Telegram's chats, and processes.
 
 The bots are the real parts (`order_system.OrderSystem`) with the real outbox. The service and Telegram are models.
 `KillableProcess` says what goes wrong at each call.
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 from unittest.mock import patch
@@ -23,9 +23,6 @@ from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import Notification, StoredNotification
 from bot.infra.outbox.rendering import Renderers, delivery_outcome
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
-from bot.mcp_server.arguments import MOST_LISTED
-from bot.mcp_server.service import AgentRules
-from bot.mcp_server.service import Service as AgentService
 from bot.orders import messages as order_messages
 from bot.orders import order as order_module
 from bot.orders.alarms import load_order
@@ -40,11 +37,9 @@ from bot.settlement.errors import (
     OrderNotFound,
     OutcomeUnknown,
     Refused,
-    ServerError,
     SlowDown,
-    TooLate,
 )
-from bot.settlement.model import CreatedOrder, MaySend, NewestOrders, OrderReport, OrderRequest, PayoutMethod, Quote
+from bot.settlement.model import CreatedOrder, MaySend, NewestOrders, OrderReport, OrderRequest, Quote
 from bot.staff.model import AlarmSubjects
 from bot.staff.notifications import AlarmMessages
 from bot.staff.staff_chat import SupportContacts
@@ -53,7 +48,7 @@ from bot.users.readers import RenderContext, RenderContexts
 from bot.users.workers import DeletionMessage
 from tests.infra.builders import an_infra
 from tests.orders.builders import no_ticket
-from tests.orders.faults import Fault, HangingCall, KillableProcess, KillableStore
+from tests.orders.faults import Fault, KillableProcess, KillableStore
 from tests.orders.order_system import OrderSystem
 from tests.settlement.builders import at_any_time
 from tests.settlement.fake_settlement import FakeSettlement
@@ -62,7 +57,6 @@ from tests.texts import TRANSLATIONS
 T = TypeVar("T")
 INVOICE = re.compile(r"ln(?:bcrt|tb|bc)[0-9]+[munp]?1[02-9ac-hj-np-z]{50,}")
 TRANSFER = re.compile(r"ethereum:0x[0-9A-Fa-f]{40}@[0-9]+/transfer\?address=0x[0-9A-Fa-f]{40}&uint256=[0-9]+")
-AGENT_REPEAT_WINDOW = timedelta(minutes=10)
 UNDELETABLE_AFTER = timedelta(hours=48)
 ANOMALIES = (
     "amount",
@@ -81,8 +75,8 @@ PATHS = {
     "lightning": ("ROUTE_SHOWN", "LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"),
     "cbbtc": ("ROUTE_SHOWN", "USDT_RECEIVED", "P2PM_ORDER_PLACED", "IDR_SETTLED", "COMPLETED"),
 }
-NOTIFICATION: ContextVar[tuple[StoredNotification, datetime] | None] = ContextVar("notification", default=None)
-"""The notification that is being sent, and when that began."""
+NOTIFICATION: ContextVar[StoredNotification | None] = ContextVar("notification", default=None)
+"""The notification that is being sent."""
 
 POSTING: ContextVar[str] = ContextVar("posting", default="")
 
@@ -255,7 +249,6 @@ class Message:
     picture: bytes | None
     at: datetime
     notification: StoredNotification
-    begun_at: datetime
     is_known: bool = False
     is_deleted: bool = False
     versions: int = 1
@@ -333,9 +326,8 @@ class FaultyMessenger:
         return Delivered() if fault is Fault.NONE else TryLater(3, maybe_sent=True)
 
     async def _send(self, chat_id: int, html: str, picture: bytes | None) -> Outcome:
-        sending = NOTIFICATION.get()
-        assert sending is not None
-        notification, begun_at = sending
+        notification = NOTIFICATION.get()
+        assert notification is not None
         fault = await self._process.await_fault("send")
         if fault is Fault.FAIL or self._telegram.is_down:
             return TryLater(1)
@@ -344,7 +336,7 @@ class FaultyMessenger:
                 self._telegram.rejected.append(notification)
             return Invalid("rejected")
         number = len(self._telegram.messages) + 1
-        message = Message(number, chat_id, html, picture, self._telegram.clock.now(), notification, begun_at)
+        message = Message(number, chat_id, html, picture, self._telegram.clock.now(), notification)
         self._telegram.messages.append(message)
         if await self._process.await_fault("sent") is not Fault.NONE:
             return TryLater(3, maybe_sent=True)
@@ -371,11 +363,11 @@ class TracingRenderer:
 
     store: Any = None
 
-    def __init__(self, sender: Renderers[RenderContext], clock: Any) -> None:
-        self._sender, self._clock = sender, clock
+    def __init__(self, sender: Renderers[RenderContext]) -> None:
+        self._sender = sender
 
     async def send(self, notification: StoredNotification) -> Any:
-        NOTIFICATION.set((notification, self._clock.now()))
+        NOTIFICATION.set(notification)
         return await self._sender.send(notification)
 
 
@@ -411,7 +403,7 @@ class SharedChats(UnsharedLeases):
 
 
 class Bot(OrderSystem):
-    """One process of the bot, with all parts that orders need. `messenger` replaces the one with faults."""
+    """One process of the bot, with all parts that orders need."""
 
     def __init__(
         self,
@@ -420,8 +412,6 @@ class Bot(OrderSystem):
         service: ServiceModel,
         telegram: FakeTelegram,
         rules: Any,
-        *,
-        messenger: Any = None,
     ) -> None:
         self.process = process
         super().__init__(
@@ -432,7 +422,7 @@ class Bot(OrderSystem):
             settlement=FaultySettlement(self.process, service),
             sql=sql,
         )
-        messenger = messenger or FaultyMessenger(self.process, telegram)
+        messenger: Any = FaultyMessenger(self.process, telegram)
 
         async def render_support_file(notification: Notification[AboutTicket], _: RenderContext) -> Any:
             return delivery_outcome(
@@ -453,7 +443,7 @@ class Bot(OrderSystem):
         )
         self.delivery = OutboxDelivery(
             self.store,
-            TracingRenderer(renderers, self.clock),
+            TracingRenderer(renderers),
             self.clock,
             follow_ups=follow_ups(rules.operator_ids),
             leases=SharedChats(process, telegram.holders),
@@ -466,82 +456,6 @@ class Bot(OrderSystem):
             POSTING.reset(token)
 
         self.orders.submission.submit = submit_and_note  # type: ignore[method-assign]
-
-
-class AgentSettlement(SettlementClient):
-    """The service as the agents' tool server calls it, with faults."""
-
-    def __init__(self, process: KillableProcess, service: ServiceModel) -> None:
-        self._process, self._service = process, service
-        self._sent: dict[str, tuple[int, datetime | None]] = {}
-        self._count = 0
-
-    async def quote(self) -> Quote:
-        now = self._service.clock.now()
-        return await self._read("quote", lambda: Quote(self._service.rate, now))
-
-    async def payout_methods(self) -> tuple[PayoutMethod, ...]:
-        return await self._read("methods", lambda: self._service.methods)
-
-    async def look_up(self, service_id: str, *, retry: bool = False) -> OrderReport:  # noqa: ARG002
-        return await self._read("look", lambda: self._service.report(service_id))
-
-    async def newest(self, limit: int = 100, *, retry: bool = False) -> NewestOrders:  # noqa: ARG002
-        begun = self._count
-        listed = await self._read("list", lambda: self._service.listing(limit))
-        if listed.reports and limit < MOST_LISTED:  # its own check of deposits shows the agent nothing
-            self._sent = {request: each for request, each in self._sent.items() if each[0] > begun}
-        return listed
-
-    def _may_exist(self, request: str) -> bool:
-        """Return whether this process may have created the same order, and no list was read since."""
-        _, created_at = self._sent.get(request, (0, datetime.min.replace(tzinfo=UTC)))
-        return created_at is None or self._service.clock.now() - created_at < AGENT_REPEAT_WINDOW
-
-    async def place(self, request: OrderRequest, may_send: MaySend = at_any_time) -> CreatedOrder:
-        fault = await self._process.await_fault("POST")
-        if not may_send():
-            raise TooLate
-        self._service.posts.append(POSTING.get())
-        assert not self._may_exist(POSTING.get()), "an agent's order was posted twice, and no list was read between"
-        if fault is Fault.ODD_ANSWER:
-            raise Refused(status=400)
-        self._count += 1
-        self._sent[POSTING.get()] = (self._count, None)
-        if fault is Fault.FAIL:
-            raise NoAnswer
-        created = self._service.create(request, POSTING.get())
-        if await self._process.await_fault("POST answered") in {Fault.FAIL, Fault.ODD_ANSWER}:
-            raise ServerError(status=500)
-        self._sent[POSTING.get()] = (self._count, self._service.clock.now())
-        return created
-
-    async def _read(self, what: str, read: Callable[[], T]) -> T:
-        if await self._process.await_fault(what) in {Fault.FAIL, Fault.ODD_ANSWER}:
-            raise ServerError(status=500)
-        answer = read()
-        if await self._process.await_fault(f"{what} answered") in {Fault.FAIL, Fault.ODD_ANSWER}:
-            raise NoAnswer
-        return answer
-
-
-class Agent:
-    """One process of the agents' tool server."""
-
-    def __init__(self, service: ServiceModel, hanging_calls: list[HangingCall]) -> None:
-        self.process = KillableProcess("agent", hanging_calls)
-        clock = service.clock
-        self.service = AgentService(
-            AgentSettlement(self.process, service),
-            AgentRules(network="bcrt", requests_per_second=1000),
-            clock=clock,
-            seconds=lambda: clock.now().timestamp(),
-            sleep=_skip_sleep,
-        )
-
-
-async def _skip_sleep(_: float) -> None:
-    return
 
 
 @contextlib.contextmanager

@@ -72,38 +72,6 @@ async def test_an_order_that_was_paid_already_is_reported_and_followed_to_its_en
     assert system.sender.kinds()[2:] == [OrderNotification.SENT, OrderNotification.EDIT_STATUS]
 
 
-async def test_an_order_that_was_sent_already_is_reported_whole(system: OrderSystem, service: FakeSettlement) -> None:
-    order = await asked(system)
-    service.becomes("svc-1", "COMPLETED")
-    accepted = await accept(system, order)
-    assert accepted.phase is Phase.DONE
-    assert system.sender.kinds()[1:] == [OrderNotification.SENT]
-
-
-async def test_a_payment_that_arrived_is_reported_although_its_sender_has_ordered_the_same_again(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    order = await asked(system)
-    await system.place()
-    service.becomes("svc-1", "LN_INVOICE_PAID")
-    assert (await accept(system, order)).is_paid
-    assert OrderNotification.PAID in system.sender.kinds()
-
-
-@pytest.mark.parametrize("state", ["", "FAILED"])
-async def test_an_order_that_was_read_a_moment_ago_is_looked_for_in_the_list(
-    system: OrderSystem, service: FakeSettlement, state: str
-) -> None:
-    order = await asked(system)
-    if state:
-        service.becomes("svc-1", state)
-    service.reads.append(SlowDown(retry_after=1))
-    accepted = await accept(system, order)
-    assert (service.times("look_up"), service.times("newest")) == (1, 1)
-    assert accepted.phase is (Phase.DONE if state else Phase.OPEN)
-    assert bool(system.sender.payment_requests()) is not bool(state)
-
-
 @pytest.mark.parametrize("failure", [NoAnswer(), SlowDown(retry_after=3), KeyRefused(), OrderNotFound()])
 async def test_while_the_order_cannot_be_read_the_question_stays_open(
     system: OrderSystem, service: FakeSettlement, failure: SettlementFailure

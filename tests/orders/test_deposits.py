@@ -66,11 +66,6 @@ def test_another_sum_and_what_is_over_or_later_keeps_nothing_back(change: dict[s
     assert before(MINE, replace(EARLIER, **change)) == []
 
 
-def test_the_earliest_is_named_first() -> None:
-    last = replace(EARLIER, service_id="a", created_at=NOW - timedelta(minutes=1))
-    assert before(last, EARLIER, MINE) == ["other", "a"]
-
-
 @given(
     st.lists(
         st.sampled_from([None, NOW, NOW - timedelta(seconds=1), NOW + timedelta(days=1)]),
@@ -96,10 +91,6 @@ def test_a_sum_is_never_smaller_nor_one_that_may_be_paid_now_and_the_nearest_of_
         assert all(used[sats] for sats in range(least, chosen))
     elif chosen <= least + least // 100:
         assert all(sats in used for sats in range(least, chosen))
-
-
-def test_an_order_that_the_list_does_not_have_waits_for_each_open_one_also_a_later_one() -> None:
-    assert before(replace(EARLIER, created_at=NOW + timedelta(minutes=5))) == ["other"]
 
 
 def test_a_list_without_the_order_proves_nothing_unless_newer_ones_have_pushed_it_out() -> None:

@@ -17,7 +17,7 @@ from bot.payments.tokens import TOKENS
 from bot.settlement.errors import KeyRefused, NoAnswer, SettlementFailure, SlowDown
 from bot.settlement.model import NewestOrders, OrderRequest, PayoutMethod
 from tests.mcp_server.agent_system import AgentSystem, open_agent_system
-from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem, place_unresolved
+from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem
 from tests.settlement.builders import BRI, a_report
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
@@ -91,51 +91,6 @@ async def test_what_an_agent_can_no_longer_be_paid_and_another_sum_keep_nothing_
     await is_shown(system, await system.place(**SAME))
 
 
-async def test_of_two_orders_at_once_the_later_one_is_withheld(system: OrderSystem, service: FakeSettlement) -> None:
-    service.gate = asyncio.Event()
-    order = await system.begin(**SAME)
-    assert service.times("place") == 1
-    place_agent_order(service)
-    service.gate.set()
-    await system.orders.submission.wait()
-    await is_shown(system, order)
-
-
-async def test_an_agents_order_that_appears_before_the_question_is_answered_is_seen(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    order = await order_to_confirm(system, service)
-    place_agent_order(service, ago=timedelta(minutes=1))
-    accepted = await system.orders.accept(order.reference)
-    assert accepted is not None
-    await is_withheld(system, accepted)
-
-
-async def test_an_agents_later_order_does_not_keep_a_price_from_being_accepted(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    order = await order_to_confirm(system, service)
-    system.clock.passes(seconds=1)
-    place_agent_order(service)
-    assert await system.orders.accept(order.reference)
-    await is_shown(system, order)
-
-
-@pytest.mark.parametrize("is_alike", [True, False])
-async def test_a_question_whose_order_was_pushed_out_of_the_list_waits_for_any_equal_deposit(
-    system: OrderSystem,
-    service: FakeSettlement,
-    is_alike: bool,  # noqa: FBT001
-) -> None:
-    order = await order_to_confirm(system, service)
-    system.clock.passes(seconds=1)
-    for number in range(LONGEST_LIST):
-        same = is_alike and number == LONGEST_LIST // 2
-        place_agent_order(service, request=AGENTS if same else replace(AGENTS, amount=Amount("SAT", 30_000 + number)))
-    assert await system.orders.accept(order.reference)
-    await (is_withheld if is_alike else is_shown)(system, order)
-
-
 @pytest.mark.parametrize("failure", [NoAnswer(), SlowDown(retry_after=3), KeyRefused(), None])
 async def test_a_price_is_not_accepted_while_the_list_cannot_say_what_is_open(
     system: OrderSystem, service: FakeSettlement, failure: SettlementFailure | None, monkeypatch: pytest.MonkeyPatch
@@ -172,35 +127,6 @@ async def test_a_deposit_waits_for_a_list_that_has_its_order(
     assert service.times("place") == 1
 
 
-async def test_a_list_that_never_comes_back_ends_in_a_question_to_the_sender(
-    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fail_lists(service, monkeypatch, NoAnswer())
-    order = await system.place(**SAME)
-    await system.find_lost_orders(after=61)
-    assert (await system.order(order.reference)).phase is Phase.UNRESOLVED
-    assert system.sender.payment_requests() == []
-
-
-async def test_a_list_that_hangs_keeps_no_sender_waiting(
-    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def newest(_: int = LONGEST_LIST) -> Any:
-        await asyncio.Event().wait()
-
-    monkeypatch.setattr("bot.orders.placement.submission.LIST_SECONDS", 0.0)
-    monkeypatch.setattr(service, "newest", newest)
-    order = await system.place(**SAME)
-    assert (await system.order(order.reference)).phase is Phase.UNKNOWN
-
-
-async def test_an_invoice_needs_no_list(
-    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fail_lists(service, monkeypatch, NoAnswer())
-    assert (await system.place()).phase is Phase.OPEN
-
-
 async def test_a_lost_order_that_is_found_is_compared_with_an_agents(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
@@ -210,23 +136,6 @@ async def test_a_lost_order_that_is_found_is_compared_with_an_agents(
     assert order.phase is Phase.UNKNOWN
     await system.find_lost_orders()
     await is_withheld(system, order)
-
-
-@pytest.mark.parametrize("is_agents", [True, False])
-async def test_another_attempt_is_compared_with_an_agents_order_by_its_own_sum(
-    system: OrderSystem,
-    service: FakeSettlement,
-    is_agents: bool,  # noqa: FBT001
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **SAME))
-    lost = await place_unresolved(system, service, "lost_after")
-    place_agent_order(service, request=replace(AGENTS, amount=Amount("SAT", 25_001 if is_agents else 25_000)))
-    system.clock.passes(seconds=1)
-    again = await system.orders.try_again(lost.reference)
-    assert again is not None
-    await system.orders.submission.wait()
-    await (is_withheld if is_agents else is_shown)(system, again)
 
 
 class BotAndAgent:
@@ -261,18 +170,6 @@ async def bot_and_agent(request: pytest.FixtureRequest, file: str) -> AsyncItera
             system = OrderSystem(file, FakeSettlement(clock), settlement=client)
             yield BotAndAgent(system, agents)
             await system.close()
-
-
-async def test_the_bot_withholds_what_is_like_an_agents_deposit(bot_and_agent: BotAndAgent) -> None:
-    assert await bot_and_agent.agent_shows()
-    assert not await bot_and_agent.bot_shows()
-    await bot_and_agent.system.deliver()
-    assert bot_and_agent.system.sender.kinds() == [OrderNotification.DEPOSIT_TAKEN]
-
-
-async def test_an_agent_withholds_what_is_like_the_bots_deposit(bot_and_agent: BotAndAgent) -> None:
-    assert await bot_and_agent.bot_shows()
-    assert not await bot_and_agent.agent_shows()
 
 
 async def test_of_a_bot_and_an_agent_at_once_exactly_one_shows_its_deposit(bot_and_agent: BotAndAgent) -> None:

@@ -1,10 +1,7 @@
 """Whether a destination is slow or failing is judged from its newest transfers, open ones included."""
 
-import random
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
-
-import pytest
 
 from bot.orders.destinations.model import (
     LATE_BELOW,
@@ -14,7 +11,6 @@ from bot.orders.destinations.model import (
     RecentTransfer,
     SentTransfer,
     Trouble,
-    find_median,
     find_run,
     judge,
     measure,
@@ -26,8 +22,6 @@ from tests.times import NOW
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 ALL = (BCA, BRI, GOPAY)
-LATE_AFTER = 14 * MINUTE
-"""Twice the seven minutes that `HISTORIES` has at most."""
 
 HISTORIES = {
     method.key(): measure(
@@ -88,19 +82,6 @@ def test_transfers_that_are_open_beyond_the_usual_time_show_that_a_destination_i
     assert slow(open_ones, BRI) is None
 
 
-def test_sent_ones_say_how_long_it_takes() -> None:
-    lengths = zip(minutes(90, 80, 70, 60), minutes(40, 39, 41, 42), strict=True)
-    found = slow(sent(BCA, ago, took) for ago, took in lengths)
-    assert found is not None
-    assert (found.length, found.is_longer) == (40 * MINUTE, False)
-
-
-def test_a_transfer_that_is_not_late_yet_says_nothing() -> None:
-    late = [still_open(BCA, ago) for ago in minutes(40, 35, 30)]
-    assert slow([*late, still_open(BCA, LATE_AFTER - MINUTE)]) is None
-    assert slow([*late, still_open(BCA, LATE_AFTER + MINUTE)]) is not None
-
-
 def test_those_that_were_fast_count_only_when_the_slow_ones_of_their_time_do() -> None:
     late = [still_open(BCA, ago) for ago in minutes(40, 35, 30, 25)]
     fast = [sent(BCA, ago, MINUTE) for ago in minutes(12, 10, 8, 6, 4)]
@@ -114,11 +95,6 @@ def test_what_the_bot_has_not_read_lately_is_not_late() -> None:
     assert slow(unread) is None
 
 
-def test_late_transfers_of_this_morning_do_not_make_it_slow_now() -> None:
-    earlier = [sent(BCA, ago, 40 * MINUTE) for ago in minutes(300, 290, 280, 270)]
-    assert slow(earlier) is None
-
-
 def test_it_is_not_the_destination_if_the_others_are_slow_since_then_too() -> None:
     late = [still_open(BCA, ago) for ago in minutes(40, 35, 30, 25)]
     others = [still_open(method, ago) for method in (BRI, GOPAY) for ago in minutes(38, 33)]
@@ -130,26 +106,6 @@ def test_it_is_not_the_destination_if_the_others_are_slow_since_then_too() -> No
     found = slow([*late, *well, *before])
     assert found is not None
     assert found.is_alone
-
-
-def test_a_destination_of_which_too_little_is_known_is_never_slow() -> None:
-    few = {
-        BCA.key(): measure(
-            History(
-                method=BCA,
-                sent=35,
-                failed=0,
-                settled_sent=35,
-                settled_failed=0,
-                last_sent_at=None,
-                sample=[SentTransfer(NOW - 2 * DAY - each * HOUR, 4 * MINUTE) for each in range(35)],
-            ),
-            NOW,
-        )
-    }
-    health = judge(few, [still_open(BCA, ago) for ago in minutes(90, 80, 70, 60, 50)], NOW)
-    assert health.by_key[BCA.key()].slow is None
-    assert judge({}, [still_open(BCA, HOUR)], NOW).of(BCA) is None
 
 
 def test_failures_of_several_senders_show_that_a_destination_fails() -> None:
@@ -169,15 +125,6 @@ def test_a_sender_who_repeats_a_wrong_number_says_nothing_about_the_bank() -> No
     assert failing([*repeated, failed(BCA, 5 * MINUTE, 2)]) is None
 
 
-def test_it_is_not_the_destination_if_transfers_to_the_others_fail_too() -> None:
-    failures = [
-        failed(method, ago, user) for method in ALL for user, ago in enumerate(minutes(50, 40, 30, 20, 10), start=1)
-    ]
-    found = failing(failures)
-    assert found is not None
-    assert not found.is_alone
-
-
 def test_trouble_neither_begins_nor_ends_with_a_single_transfer() -> None:
     def run(hits: str) -> int | None:
         return find_run([each == "x" for each in hits], LATE_CHANCE, LATE_BELOW, needs_most=True)
@@ -192,21 +139,6 @@ def test_trouble_neither_begins_nor_ends_with_a_single_transfer() -> None:
     assert run("xxxx...x.x") is None
     assert run("xxxx...xxxx") == 7
     assert run("x..x..x..x..") is None
-
-
-def test_half_of_the_open_and_ended_transfers_take_as_long_as_is_told() -> None:
-    chance = random.Random(17)
-    lengths = [MINUTE * chance.uniform(1, 100) for _ in range(400)]
-    begun = [chance.uniform(0, 150) * MINUTE for _ in lengths]
-    seen = [
-        sent(BCA, ago, length) if length <= ago else still_open(BCA, ago)
-        for ago, length in zip(begun, lengths, strict=True)
-    ]
-    found, is_longer = find_median(seen)
-    assert not is_longer
-    assert found / MINUTE == pytest.approx(50, abs=6)
-    assert sorted(each.lasted for each in seen)[200] < found, "the times so far alone would be too short"
-    assert find_median([still_open(BCA, HOUR), still_open(BCA, 2 * HOUR)]) == (2 * HOUR, True)
 
 
 def test_false_alarms_are_rare_and_real_trouble_is_noticed() -> None:

@@ -12,16 +12,14 @@ from prometheus_client import REGISTRY
 
 from bot.checkout.steps.review import ReviewStep
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreDown
 from bot.infra.drawing.chart_drawing import render_chart
 from bot.infra.i18n import LOCALES
 from bot.operations import gauges
 from bot.orders.destinations import screens
-from bot.orders.destinations.health import JUDGED_EVERY, DestinationHealthService
-from bot.orders.destinations.model import TimesOfWeek, WeekPart
+from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.destinations.repository import DestinationRepository
 from bot.orders.destinations.screens import format_destination_health
-from bot.settlement.model import OrderStep, PayoutMethod
+from bot.settlement.model import PayoutMethod
 from bot.staff.model import AlarmKind
 from bot.staff.notifications import AlarmNotification
 from tests.orders.destination_builders import a_failed_transfer, a_transfer, keep, some_history
@@ -31,7 +29,6 @@ from tests.orders.known_destinations import (
     a_destination,
     every_destination,
     listed,
-    some_times,
 )
 from tests.orders.order_system import OSCAR, OrderSystem
 from tests.screens import HOSTILE_NAMES, JAKARTA, ScreenCase, check_screen
@@ -67,49 +64,6 @@ async def test_each_destination_is_counted_on_its_own(store: Database) -> None:
     assert len(bca.sample) == 27, "an order that was already sent when its payment was seen has no time"
     assert bca.last_sent_at == NOW - HOUR + 3 * MINUTE
     assert sorted(each.took for each in found[GOPAY.pair].sample) == [2 * MINUTE, 3 * MINUTE, 4 * MINUTE]
-
-
-async def test_recent_transfers_are_the_open_and_the_lately_ended_ones(store: Database) -> None:
-    await keep(
-        store,
-        a_transfer(1, NOW - 2 * HOUR, None, last_polled_at=NOW - MINUTE),
-        a_transfer(2, NOW - 2 * HOUR, HOUR),
-        a_failed_transfer(3, NOW - 2 * HOUR, HOUR),
-        a_transfer(4, NOW - 2 * DAY, HOUR),
-        a_transfer(5, NOW - 4 * DAY, None),
-        replace(a_transfer(6, NOW - HOUR, None), paid_at=None, step=OrderStep.CREATED),
-    )
-    async with store.reading() as tx:
-        found = {int(each.payer) - 5_000: each for each in await DestinationRepository(tx).recent(NOW)}
-    assert set(found) == {1, 2, 3}
-    assert (found[1].ended_at, found[1].lasted) == (None, 2 * HOUR - MINUTE)
-    assert (found[2].lasted, found[2].is_failed, found[3].is_failed) == (HOUR, False, True)
-    assert {each.key for each in found.values()} == {BCA.key()}
-
-
-async def test_health_is_read_once_a_minute_and_is_not_known_without_the_database(
-    sqlite_store: Database, clock: MovedClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    service = DestinationHealthService(sqlite_store, clock)
-    first = await service.get()
-    assert first is not None
-    assert first.known() == []
-    await keep(sqlite_store, *some_history(clock.now()))
-    assert await service.get() is first
-    clock.at += JUDGED_EVERY
-    judged = await service.get()
-    assert judged is not first
-    clock.at += 30 * MINUTE
-    known = await service.get()
-    assert known is not None
-    assert [each.method.pair for each in known.known()] == [BCA.pair]
-
-    def fail() -> None:
-        raise StoreDown
-
-    monkeypatch.setattr(sqlite_store, "reading", fail)
-    clock.at += JUDGED_EVERY
-    assert await service.get() is None
 
 
 class Reviewed:
@@ -195,17 +149,6 @@ async def test_a_destination_that_fails_is_said_by_alarm_and_review(system: Orde
     assert await review.says_of(BRI) == text("orders.destinations.usual", name="BRI", length="5 minutes")
 
 
-async def test_two_processes_judge_the_same_and_raise_one_alarm(system: OrderSystem, other_system: OrderSystem) -> None:
-    now = system.clock.now()
-    late = [a_transfer(900 + each, now - 40 * MINUTE, None, last_polled_at=now) for each in range(5)]
-    await keep(system.sql, *some_history(now), *late)
-    first, second = await system.destinations.get(), await other_system.destinations.get()
-    assert first == second
-    await system.monitor.check()
-    await other_system.monitor.check()
-    assert [each.kind for each in await system.alarms.find_open()] == [AlarmKind.DESTINATION_SLOW]
-
-
 async def place_and_pay(system: OrderSystem, chat_id: int, method: PayoutMethod) -> Any:
     order = await system.place(chat_id, method=method, number=f"86{chat_id}0000")
     await move(system, order.service_id, "LN_INVOICE_PAID")
@@ -241,16 +184,6 @@ def test_a_sender_is_told_what_matters_most(locale: str) -> None:
     few = replace(known, usual=replace(known.usual, sent=18))
     assert told(few) is None
     assert told(replace(known, usual=replace(known.usual, times=None))) is None
-
-
-def test_nights_are_named_where_they_differ() -> None:
-    known = a_destination(LISTED_BCA, times=TimesOfWeek(some_times(4), {WeekPart.NIGHT: some_times(9)}))
-    by_day, at_night = SHOWN_AT, SHOWN_AT + 13 * HOUR
-    said = format_destination_health(EN, known, at_night, EN)
-    assert said == text("orders.destinations.usual_night", name="BCA", length="9 minutes")
-    assert format_destination_health(EN, known, by_day, EN) == text(
-        "orders.destinations.usual", name="BCA", length="4 minutes"
-    )
 
 
 def test_the_list_has_figures_with_their_errors_and_what_is_wrong() -> None:
@@ -316,11 +249,3 @@ async def test_metrics_name_only_destinations_of_our_own_list(
         "trouble BCA slow": 0,
         "trouble BCA failing": 0,
     }
-
-
-async def test_the_metrics_of_a_destination_end_with_its_figures(
-    refreshed: Callable[..., Awaitable[dict[str, float]]], clock: MovedClock
-) -> None:
-    assert await refreshed(*some_history(clock.now()))
-    clock.at += 40 * DAY
-    assert await refreshed() == {}

@@ -1,19 +1,14 @@
 """An unpaid order can be dropped: its QR code goes, and nothing that the service decides is promised."""
 
 import asyncio
-from dataclasses import replace
 
-import pytest
-
-from bot.core.errors import Rejection
 from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.limits import Limits
 from bot.orders.messages import order_subject
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, Order, OrderStatus
 from bot.orders.repository import OrderRepository
-from tests.orders.order_system import OrderSystem, rules
+from tests.orders.order_system import OrderSystem
 from tests.settlement.builders import a_report
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -53,19 +48,6 @@ async def test_its_removal_comes_after_an_invoice_that_is_being_sent(system: Ord
     assert [(row.kind, row.queue) for row in rows] == [(INVOICE, Queue.URGENT), (REMOVE, Queue.URGENT)]
 
 
-async def test_its_place_is_free_when_it_can_no_longer_be_paid_and_not_before(
-    file: str, service: FakeSettlement
-) -> None:
-    system = OrderSystem(file, service, rules=rules(limits=Limits(open_orders=1)))
-    order = await shown_order(system)
-    await system.orders.drop_unpaid(order.reference)
-    with pytest.raises(Rejection, match=r"orders\.limits\.open"):
-        await system.place()
-    system.clock.at = order.offer_ends_at
-    await system.place()
-    await system.close()
-
-
 async def test_it_is_followed_and_its_payment_is_told_and_its_end_is_not_told_twice(system: OrderSystem) -> None:
     order = await shown_order(system)
     await system.orders.drop_unpaid(order.reference)
@@ -86,17 +68,6 @@ async def test_an_order_that_is_paid_meanwhile_is_not_dropped(system: OrderSyste
     assert await system.orders.drop_unpaid(order.reference) is None
     paid = await system.order(order.reference)
     assert (paid.is_paid, paid.expiry_notified) == (True, False)
-
-
-async def test_only_one_of_a_payment_and_a_drop_at_the_same_moment_is_saved(system: OrderSystem) -> None:
-    order = await shown_order(system)
-    async with system.store.transaction() as tx:
-        read = await OrderRepository(tx).get(order.reference)
-    await system.apply_report(order.reference, a_report(order.service_id or "", "LN_INVOICE_PAID"))
-    assert read is not None
-    async with system.store.transaction() as tx:
-        assert await OrderRepository(tx).save(replace(read, expiry_notified=True)) is None
-    assert (await system.order(order.reference)).is_paid
 
 
 async def test_nothing_is_dropped_of_an_order_that_can_not_be_paid_in_the_chat(

@@ -1,33 +1,20 @@
 """What the service reports about an order is kept as evidence, once, with when it was first seen."""
 
-import json
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import pytest
-from pydantic.alias_generators import to_camel
 from sqlalchemy import select
 
-from bot.infra.db.database import Database
-from bot.infra.db.user_rows import delete_rows
 from bot.orders.evidence import (
     MAX_VALUES,
     NAMES,
-    TIMES,
     Evidence,
     add_evidence,
-    evidence_from_json,
-    evidence_to_json,
     last_value,
 )
-from bot.orders.order import Order, Phase
-from bot.orders.repository import OrderRepository
+from bot.orders.order import Order
 from bot.orders.tables import orders
-from bot.orders.user_data import export
 from bot.settlement.model import OrderReport, ServiceRecord
-from bot.settlement.reading import ServiceResponse, read
-from tests.orders.builders import an_order
 from tests.orders.order_system import OrderSystem
 from tests.screens import NOW
 from tests.settlement.builders import a_report as built_report
@@ -48,13 +35,6 @@ async def stored(system: OrderSystem, reference: str) -> str | None:
     async with system.store.reading() as tx:
         row = await tx.connection.execute(select(orders.c.evidence).where(orders.c.reference == reference))
         return row.scalar_one()  # type: ignore[no-any-return]
-
-
-def test_every_name_of_evidence_is_the_services() -> None:
-    row = {to_camel(name): NOW.isoformat() if name in TIMES else 5 for name in NAMES}
-    order = {"id": "o1", "state": "IDLE", "satAmount": 1, "idrAmount": 1}
-    report = read(OrderReport, ServiceResponse(200, order | row))
-    assert {each.name for each in add_evidence((), report, NOW)} == set(NAMES)
 
 
 def test_each_value_is_kept_once_with_when_it_was_first_seen() -> None:
@@ -78,20 +58,6 @@ def test_a_replaced_value_is_kept_beside_the_new_one_but_not_without_end() -> No
     assert known[1].seen_at == NOW + timedelta(minutes=1)
 
 
-def test_evidence_survives_its_way_through_json() -> None:
-    full = tuple(Evidence(name, NOW if name in TIMES else "x", NOW) for name in NAMES)
-    written = (*full, Evidence("partner_amount_idr", 10**18, NOW), Evidence("of_a_later_version", "x", NOW))
-    assert evidence_from_json(evidence_to_json(written)) == written
-    assert evidence_to_json(()) is None
-    assert evidence_from_json(None) == ()
-
-
-@pytest.mark.parametrize("text", ["{", "[1]", '[["completed_at", 1, "2026-11-21"]]', '[["a", "b"]]', "1"])
-def test_what_is_not_evidence_is_an_error_that_rows_know(text: str) -> None:
-    with pytest.raises((ValueError, TypeError)):
-        evidence_from_json(text)
-
-
 async def test_evidence_is_saved_with_the_report_that_brought_it(system: OrderSystem, service: FakeSettlement) -> None:
     order = await system.place()
     service.becomes("svc-1", "IDR_SETTLED", record=RECORD)
@@ -101,22 +67,6 @@ async def test_evidence_is_saved_with_the_report_that_brought_it(system: OrderSy
     assert saved.payout_reference == "redeem_1"
     assert {"partner_amount_idr": 500_000, "merchant_name": "WARUNG SARI"}.items() <= values_of(saved).items()
     assert "redeem_1" not in (await stored(system, order.reference) or "")
-
-
-async def test_a_report_that_brings_nothing_new_leaves_the_evidence_as_it_is_written(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    order = await system.place()
-    service.becomes("svc-1", "IDR_SETTLED", record=RECORD)
-    await system.poll()
-    written = await stored(system, order.reference)
-    assert written
-    await system.poll()
-    assert await stored(system, order.reference) == written
-    service.becomes("svc-1", "COMPLETED")
-    await system.poll()
-    assert await stored(system, order.reference) != written
-    assert values_of(await system.order(order.reference))["completed_at"] == service.now() - timedelta(seconds=5)
 
 
 async def test_what_the_service_adds_after_the_end_is_kept_when_support_asks(
@@ -134,31 +84,3 @@ async def test_what_the_service_adds_after_the_end_is_kept_when_support_asks(
     assert again == after, "another report of the same changes nothing"
     await system.apply_report(order.reference, a_report(ServiceRecord(ln_swap_id="x"), service_id="svc-2"))
     assert (await system.order(order.reference)) == after, "another order's details are never added"
-
-
-async def test_nothing_is_added_to_an_order_whose_recipient_was_deleted(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    order = await system.place()
-    service.becomes("svc-1", "COMPLETED", record=RECORD)
-    await system.poll()
-    async with system.store.transaction() as tx:
-        await delete_rows(tx, order.user_id)
-    deleted = await system.order(order.reference)
-    assert deleted.evidence == ()
-    await system.apply_report(order.reference, a_report(state="COMPLETED"))
-    assert (await system.order(order.reference)).evidence == ()
-
-
-async def test_evidence_is_in_the_exported_file(store: Database) -> None:
-    order = replace(an_order(), evidence=add_evidence((), a_report(completed_at=NOW), NOW), phase=Phase.DONE)
-    async with store.transaction() as tx:
-        await OrderRepository(tx).add(order)
-        exported = await export(tx, [(order.reference,)])
-    reported = json.loads(json.dumps(exported))[0]["reported_by_the_service"]
-    assert {each["name"]: each["value"] for each in reported} == {
-        "partner_redeem_id": "redeem_1",
-        "partner_amount_idr": 500_000,
-        "merchant_name": "WARUNG SARI",
-        "completed_at": reported[0]["first_seen_at"],
-    }

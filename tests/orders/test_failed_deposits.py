@@ -1,7 +1,5 @@
 """A failed deposit may have been paid. The sender, the staff and support are notified."""
 
-from dataclasses import replace
-
 import pytest
 
 from bot.core.money import Amount
@@ -56,12 +54,3 @@ async def test_a_lightning_order_that_failed_unpaid_is_no_alarm(system: OrderSys
     assert (await system.order(order.reference)).failure is Failure.UNPAID
     assert system.sender.kinds(OSCAR) == []
     assert await open_alarms(system) == []
-
-
-async def test_a_deposit_with_a_time_of_its_payment_failed_paid(system: OrderSystem, service: FakeSettlement) -> None:
-    order = await system.place(amount=SAT, channel="btcb")
-    service.becomes(order.service_id or "", "FAILED", paid_at=service.now())
-    await system.poll()
-    order = await system.order(order.reference)
-    assert order.failure is Failure.PAID
-    assert replace(order, paid_at=None).failure is Failure.UNKNOWN

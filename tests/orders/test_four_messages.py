@@ -35,7 +35,7 @@ from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.users.readers import RenderContext, RenderContexts
 from bot.users.repository import UserRepository
 from tests.infra.builders import an_infra, as_stored
-from tests.orders.builders import a_deposit_order, an_open_order, as_sent, no_ticket
+from tests.orders.builders import an_open_order, as_sent, no_ticket
 from tests.screens import NOW
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import TRANSLATIONS, label, readable, says, text
@@ -188,24 +188,6 @@ async def test_pay_is_one_picture_with_the_status_and_all_that_is_needed_to_pay(
     assert places == sorted(places), "the sum, the status, the phrase, the invoice"
 
 
-async def test_an_invoice_of_700_units_fits_under_its_picture_with_a_long_phrase(chat: Chat) -> None:
-    order = await chat.begin(an_open_order(bolt11="lnbcrt1" + "q" * 693), locale="id")
-    async with chat.store.transaction() as tx:
-        await UserRepository(tx).save(a_user(EMMA, phrase="W" * 40, locale="id"))
-    await chat.tells(order, OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT)
-    (pay,) = chat.shown
-    assert str(order.bolt11) in pay.text
-
-
-@pytest.mark.parametrize("channel", ["cbbtc", "btcb"])
-async def test_a_deposit_has_the_status_and_buttons_that_copy_address_and_sum(chat: Chat, channel: str) -> None:
-    order = await chat.begin(a_deposit_order(channel))
-    await chat.tells(order, OrderNotification.INVOICE)
-    (pay,) = chat.shown
-    assert text("orders.status_message.waiting") in readable(pay.text)
-    assert pay.labels[:2] == [label("orders.pay.copy_address"), label("orders.pay.copy_amount")]
-
-
 async def test_paid_comes_first_with_sound_and_is_edited_until_the_receipt_comes(chat: Chat) -> None:
     order = await chat.begin(an_open_order())
     await chat.tells(order, OrderNotification.INVOICE)
@@ -248,64 +230,12 @@ async def test_who_chose_fewer_messages_gets_paid_in_silence_and_sees_it_become_
     assert paid.labels == [label("orders.button.resend"), label("orders.button.receipt")]
 
 
-async def test_who_chose_fewer_messages_still_hears_of_an_order_that_was_sent_at_once(chat: Chat) -> None:
-    order = await chat.begin(an_open_order(), notification_preferences=FEWER)
-    await chat.tells(order, OrderNotification.INVOICE)
-    order = await chat.becomes(as_sent(order))
-    await chat.tells(order, OrderNotification.SENT, OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS)
-    (sent,) = chat.shown
-    assert (sent.has_picture, sent.is_silent) == (True, True)
-
-
-async def test_a_receipt_whose_picture_fails_twice_is_text_in_the_same_row(chat: Chat) -> None:
-    order = await chat.begin(as_sent(an_open_order()))
-    chat.telegram.pictures = [TryLater(1, maybe_sent=True)] * 2
-    async with chat.store.transaction() as tx:
-        await queue_order_notifications(tx, order, (OrderNotification.SENT,), NOW)
-    results = [(await chat.deliver(order))[0] for _ in range(3)]
-    assert [type(result) for result in results] == [RetryLater, RetryLater, Sent]
-    assert results[-1] == Sent(1, without_picture=True)
-    (sent,) = chat.shown
-    assert says(readable(sent.text), "orders.notification.sent_bank")
-    assert label("orders.receipt.check_code") in sent.text
-    assert sent.labels == [label(f"orders.button.{name}") for name in ("tell", "remind", "new", "receipt")]
-    assert readable(sent.text).endswith(text("infra.outbox.again"))
-
-
 async def test_a_receipt_whose_picture_is_refused_is_text_at_once(chat: Chat) -> None:
     order = await chat.begin(as_sent(an_open_order()))
     chat.telegram.pictures = [Invalid("IMAGE_PROCESS_FAILED")]
     await chat.tells(order, OrderNotification.SENT)
     (sent,) = chat.shown
     assert not sent.has_picture
-
-
-async def test_an_edit_that_must_wait_is_repeated_and_one_that_cannot_be_made_is_a_new_message(chat: Chat) -> None:
-    order = await chat.paid(await chat.begin(an_open_order()))
-    await chat.tells(order, OrderNotification.PAID)
-    order = await chat.becomes(order, state="IDR_SETTLED", step=OrderStep.SENDING)
-    chat.telegram.edits = [TryLater(1)]
-    async with chat.store.transaction() as tx:
-        await queue_order_notifications(tx, order, (OrderNotification.EDIT_STATUS,), NOW)
-    assert [type(each) for each in await chat.deliver(order)] == [RetryLater]
-    assert [type(each) for each in await chat.deliver(order)] == [Sent]
-    chat.telegram.chat.clear()
-    order = await chat.becomes(as_sent(order))
-    await chat.tells(order, OrderNotification.EDIT_STATUS)
-    (again,) = chat.shown
-    assert readable(again.text) == "✅ ABC2345 · Rp500,000 → BCA ••••7890 · Sent"
-    assert again.is_silent
-
-
-async def test_a_paid_order_without_its_status_message_changes_no_review(chat: Chat) -> None:
-    order = await chat.paid(await chat.begin(an_open_order()))
-    chat.telegram.chat[88] = Shown("Confirmed.")
-    async with chat.store.transaction() as tx:
-        await OutboxRepository(tx).add(review_notifications(order, 88, NOW))
-        await queue_order_notifications(tx, order, (OrderNotification.PAID,), NOW)
-        await OutboxRepository(tx).give_up_chat(EMMA, "blocked")
-    await chat.tells(order, OrderNotification.EDIT_STATUS)
-    assert [each.text for each in chat.shown] == ["Confirmed."]
 
 
 async def test_a_qr_code_that_was_asked_for_again_takes_the_place_of_the_first_and_is_removed_with_it(
@@ -322,23 +252,6 @@ async def test_a_qr_code_that_was_asked_for_again_takes_the_place_of_the_first_a
     await chat.tells(order, OrderNotification.PAID, OrderNotification.REMOVE_INVOICE)
     (paid,) = chat.shown
     assert says(readable(paid.text), "orders.notification.paid")
-
-
-async def test_the_first_qr_code_stays_if_the_second_was_not_sent(chat: Chat) -> None:
-    order = await chat.begin(an_open_order())
-    await chat.tells(order, OrderNotification.INVOICE)
-    await chat.tells(order, OrderNotification.REMOVE_INVOICE, mark="again.7")
-    assert sorted(chat.telegram.chat) == [1]
-
-
-async def test_the_removal_of_an_older_qr_code_ends_when_all_are_removed(chat: Chat) -> None:
-    order = await chat.begin(an_open_order())
-    await chat.tells(order, OrderNotification.INVOICE)
-    await chat.tells(order, OrderNotification.INVOICE, mark="again.7")
-    order = await chat.paid(order)
-    chat.telegram.deletions = [TryLater(0)]
-    await chat.tells(order, OrderNotification.REMOVE_INVOICE, mark="again.7")
-    assert len(chat.telegram.deletions) == 1
 
 
 async def test_a_first_qr_code_that_cannot_be_deleted_holds_up_no_payment_and_is_no_alarm(chat: Chat) -> None:
@@ -370,15 +283,6 @@ async def test_that_an_invoice_expired_is_not_said_after_its_payment(chat: Chat)
     order = await chat.paid(await chat.begin(an_open_order()))
     await chat.tells(order, OrderNotification.EXPIRED)
     assert chat.shown == []
-
-
-async def test_an_order_without_a_status_message_queues_no_edit(chat: Chat) -> None:
-    order = await chat.begin(an_open_order())
-    await chat.tells(order, OrderNotification.INVOICE)
-    async with chat.store.transaction() as tx:
-        await queue_order_notifications(tx, order, (OrderNotification.EXPIRED, OrderNotification.EDIT_STATUS), NOW)
-        queued = await OutboxRepository(tx).find_by_subject(order_subject(order))
-    assert [each.kind for each in queued] == [OrderNotification.INVOICE, OrderNotification.EXPIRED]
 
 
 REVIEW_MESSAGE = 40
@@ -413,41 +317,6 @@ async def test_what_became_of_a_confirmed_order_is_shown_in_its_review(
     assert order.reference in review.text
     expected = order_messages.show_notification(kind, READER, order, help_offered=False)
     assert (review.text, review.keyboard) == (expected.text, expected.keyboard)
-
-
-async def test_an_outcome_that_no_longer_applies_leaves_the_review_alone(chat: Chat) -> None:
-    order = await confirmed(chat, Phase.OPEN)
-    await chat.tells(order, OrderNotification.CHECKING)
-    assert [shown.text for shown in chat.shown] == ["the review"]
-
-
-@pytest.mark.parametrize("was_saved", [True, False])
-async def test_without_a_review_that_can_be_edited_the_outcome_is_a_message(chat: Chat, *, was_saved: bool) -> None:
-    """The review was deleted, or the order was confirmed by a version that didn't save which message it is."""
-    order = await confirmed(chat, Phase.REFUSED) if was_saved else await chat.begin(an_open_order(phase=Phase.REFUSED))
-    chat.telegram.chat.clear()
-    await chat.tells(order, OrderNotification.REFUSED)
-    (told,) = chat.shown
-    assert says(readable(told.text), "orders.notification.refused")
-    assert told.labels == [label("orders.button.back_to_review")]
-
-
-async def test_an_outcome_is_a_message_at_once_while_telegram_rejects_edits(chat: Chat) -> None:
-    order = await confirmed(chat, Phase.REFUSED)
-    chat.telegram.edits = [TryLater(3600)]
-    await chat.tells(order, OrderNotification.REFUSED)
-    assert [says(readable(shown.text), "orders.notification.refused") for shown in chat.shown] == [False, True]
-
-
-async def test_an_edit_of_the_review_that_may_have_arrived_is_repeated_once(chat: Chat) -> None:
-    order = await confirmed(chat, Phase.REFUSED)
-    chat.telegram.edits = [TryLater(1, maybe_sent=True)] * 2
-    async with chat.store.transaction() as tx:
-        await queue_order_notifications(tx, order, (OrderNotification.REFUSED,), NOW)
-    assert [type(each) for each in await chat.deliver(order)] == [RetryLater]
-    assert len(chat.shown) == 1
-    assert [type(each) for each in await chat.deliver(order)] == [Sent]
-    assert says(readable(chat.shown[-1].text), "infra.outbox.again")
 
 
 LINE = "☑️ Rp500,000 → BCA ••••7890 · ABC2345"

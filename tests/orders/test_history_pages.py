@@ -91,13 +91,6 @@ async def test_the_way_back_leads_to_the_page_on_which_the_order_stands(system: 
             assert await page_with(system, order) == page
 
 
-async def test_the_way_back_to_the_newest_page_has_what_is_new_on_it(system: OrderSystem) -> None:
-    await save_orders(system, 0, 1)
-    older = (await page_from(system, EMMA)).orders[-1]
-    await save_orders(system, 2)
-    assert numbers_on(await page_with(system, older)) == [2, 1, 0]
-
-
 async def test_an_order_that_its_user_has_deleted_is_on_no_page(system: OrderSystem) -> None:
     await save_orders(system, 0)
     await save_orders(system, 1, user_id=0)

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,25 +24,10 @@ def gap(order: Order, age: timedelta, interval: timedelta = FIVE) -> timedelta |
     return None if look is None else look - MADE - age
 
 
-@pytest.mark.parametrize("order", [LIGHTNING, DEPOSIT, PAID])
-@pytest.mark.parametrize("minutes", [0, 1, 59])
-def test_a_fresh_order_is_looked_at_each_interval(order: Order, minutes: int) -> None:
-    assert gap(order, timedelta(minutes=minutes)) == FIVE
-
-
 def test_an_expired_order_is_looked_at_less_and_less_often_for_a_day() -> None:
     gaps = [gap(LIGHTNING, HOUR + timedelta(minutes=minutes)) for minutes in (0, 1, 10, 60, 600, 1440)]
     assert gaps == [FIVE, FIVE, *(timedelta(seconds=number) for number in (30, 180, 600, 600))]
     assert gap(LIGHTNING, HOUR + DAY + timedelta(seconds=1)) is None
-
-
-def test_a_deposit_is_followed_for_a_week() -> None:
-    assert gap(DEPOSIT, 7 * DAY) == timedelta(minutes=10)
-    assert gap(DEPOSIT, 7 * DAY + 3 * HOUR + timedelta(seconds=1)) is None
-
-
-def test_a_deposit_is_polled_often_while_somebody_is_likely_to_pay() -> None:
-    assert gap(DEPOSIT, 3 * HOUR) == FIVE
 
 
 def test_a_deposit_is_followed_from_when_it_could_first_be_paid() -> None:
@@ -60,11 +44,6 @@ def test_a_paid_order_is_followed_until_it_ends_however_long_that_takes() -> Non
     assert gap(PAID, 365 * DAY) == timedelta(minutes=10)
     assert gap(replace(PAID, state="COMPLETED"), HOUR) is None
     assert gap(replace(PAID, state="FAILED"), HOUR) is None
-
-
-@pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.OPEN])
-def test_only_an_open_order_is_followed(phase: Phase) -> None:
-    assert gap(replace(LIGHTNING, phase=phase), timedelta(0)) is None
 
 
 @given(

@@ -7,25 +7,17 @@ from typing import Any
 
 import pytest
 
-from bot.infra.telegram.ui.reader import Reader
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, OrderStatus, Phase
-from bot.orders.repository import OrderRepository
-from bot.orders.screens import order_messages
 from bot.orders.status_handlers import StatusMessages
 from bot.settlement.errors import NoAnswer
-from bot.settlement.model import OrderStep
 from bot.staff.model import AlarmKind
 from bot.staff.notifications import AlarmNotification
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.support.repository import TicketRepository
-from tests.operations.reconciled import alarms, found, make_orders_of_others, reconcile
-from tests.orders.builders import an_open_order
+from tests.operations.reconciled import alarms, found, reconcile
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem, rules
-from tests.screens import JAKARTA
 from tests.settlement.fake_settlement import FakeSettlement, failing
-from tests.texts import TRANSLATIONS
-from tests.times import NOW
 
 RINA = 3001
 READ_AT = (5, 15, 60, 24 * 60)
@@ -117,13 +109,15 @@ async def test_an_order_that_failed_unpaid_is_read_four_more_times(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     order = await failed_at_expiry(system)
-    before, read_at = service.times("look_up"), list[int]()
-    for minute in range(1, 3 * 24 * 60):
+    first, minute = service.times("look_up"), 0
+    for reads, due in enumerate(READ_AT):
+        await system.poll(after=(due - 1 - minute) * 60)
+        assert service.times("look_up") == first + reads, "not a minute too early"
         await system.poll(after=60)
-        if service.times("look_up") > before:
-            before = service.times("look_up")
-            read_at.append(minute)
-    assert tuple(read_at) == READ_AT
+        assert service.times("look_up") == first + reads + 1
+        minute = due
+    await system.poll(after=2 * 24 * 3600)
+    assert service.times("look_up") == first + len(READ_AT)
     assert (await system.order(order.reference)).next_poll_at is None
     assert system.sender.kinds(EMMA) == []
 
@@ -139,16 +133,6 @@ async def test_a_read_that_fails_is_repeated_so_that_the_last_one_is_not_lost(
     pay_late(system, order)
     await system.poll(after=10 * 60)
     assert (await system.order(order.reference)).is_paid
-
-
-async def test_an_open_page_does_not_let_a_failed_order_be_polled(system: OrderSystem, service: FakeSettlement) -> None:
-    order = await failed_at_expiry(system)
-    reads = service.times("look_up")
-    for _ in range(20):
-        system.viewed.record_viewed_page(order.reference)
-        system.viewed.record_active_user(EMMA)
-        await system.poll(after=6)
-    assert service.times("look_up") == reads
 
 
 async def test_a_payment_of_an_order_that_is_no_longer_polled_is_followed_to_its_end(
@@ -171,51 +155,3 @@ async def test_a_payment_of_an_order_that_is_no_longer_polled_is_followed_to_its
         OrderNotification.PAID_LATE,
         OrderNotification.SENT,
     ]
-
-
-async def test_a_payment_after_an_early_failure_is_told_beside_that_failure(system: OrderSystem) -> None:
-    order = await system.place()
-    system.service.becomes(order.service_id or "", "FAILED")
-    await system.poll()
-    assert system.sender.kinds(EMMA).count(OrderNotification.FAILED) == 1
-    pay_late(system, order)
-    await system.poll(after=5 * 60)
-    assert system.sender.kinds(EMMA).count(OrderNotification.FAILED) == 2
-    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
-
-
-async def test_a_late_payment_adds_no_evidence_where_the_recipient_was_deleted(system: OrderSystem) -> None:
-    order = await failed_at_expiry(system)
-    async with system.sql.transaction() as tx:
-        current = await OrderRepository(tx).get(order.reference)
-        assert current is not None
-        await OrderRepository(tx).save(replace(current, number="", holder=None, evidence=()))
-    pay_late(system, order, state="LN_INVOICE_PAID")
-    await sees_by_reconciliation(system, order)
-    paid = await system.order(order.reference)
-    assert (paid.is_paid, paid.evidence) == (True, ())
-
-
-async def test_a_full_list_of_others_does_not_hide_a_late_payment_read_by_id(system: OrderSystem) -> None:
-    order = await failed_at_expiry(system)
-    make_orders_of_others(system, 120, every=1)
-    pay_late(system, order)
-    await system.poll(after=5 * 60)
-    assert (await system.order(order.reference)).is_paid
-
-
-@pytest.mark.parametrize(("locale", "before"), [("en", "already"), ("id", "saat itu")])
-def test_a_late_payment_that_fails_on_its_way_did_not_fail_before_it(locale: str, before: str) -> None:
-    reader = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW)
-    failed = replace(
-        an_open_order(),
-        phase=Phase.DONE,
-        state="FAILED",
-        step=OrderStep.SENDING,
-        paid_at=NOW,
-        ended_at=NOW,
-        expiry_notified=True,
-    )
-    told = order_messages.show_notification(OrderNotification.FAILED, reader, failed, help_offered=True)
-    status = order_messages.show_status_or_question(reader, failed, help_offered=True)
-    assert not [each.text for each in (told, status) if before in each.text]

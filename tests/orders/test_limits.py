@@ -76,18 +76,6 @@ def test_what_is_over_paid_or_was_never_made_holds_none(order: Order) -> None:
     assert key_of(ONE_OPEN, [order]) is None
 
 
-def test_an_unpaid_order_frees_its_place_when_its_invoice_expires() -> None:
-    found = refusal(Limits(open_orders=2), [ordered(30), ordered(10), ordered(20)])
-    assert found is not None
-    assert (found.arguments["count"], found.arguments["again"]) == (3, NOW + timedelta(minutes=40))
-
-
-def test_a_deposit_without_expiry_holds_a_place_for_a_day() -> None:
-    found = refusal(ONE_OPEN, [ordered(60, expires_at=None)])
-    assert found is not None
-    assert found.arguments["again"] == NOW + timedelta(hours=23)
-
-
 def test_every_attempt_counts_towards_the_hour_refused_ones_too() -> None:
     orders = [ordered(59, phase=Phase.REFUSED), ordered(30, phase=Phase.ABANDONED), paid(1)]
     found = refusal(Limits(orders_per_hour=3), orders)
@@ -133,13 +121,6 @@ def test_a_sum_that_does_not_fit_into_the_day_hears_what_would_and_from_when_it_
     assert found.arguments["again"] == NOW + timedelta(hours=14)
 
 
-def test_a_day_without_room_for_the_smallest_sum_says_only_when() -> None:
-    found = refusal(Limits(idr_per_day=1_000_000), [paid(60, 990_000)], 500_000)
-    assert found is not None
-    assert found.key == "orders.amount.day_full"
-    assert "remaining" not in found.arguments
-
-
 def test_a_sum_above_the_whole_day_hears_the_largest_that_would_be_fine_now() -> None:
     limits = Limits(idr_per_day=1_000_000)
     assert refusal(limits, [], 1_000_000) is None
@@ -149,19 +130,6 @@ def test_a_sum_above_the_whole_day_hears_the_largest_that_would_be_fine_now() ->
     later = refusal(limits, [paid(60, 990_000)], 1_000_001)
     assert later is not None
     assert (later.key, later.arguments["again"]) == ("orders.amount.above_day_later", NOW + timedelta(hours=23))
-
-
-def test_no_sum_is_said_to_be_fine_now_while_another_limit_stands_in_its_way() -> None:
-    limits = Limits(open_orders=1, idr_per_day=1_000_000)
-    assert key_of(limits, [ordered(1, 300_000)], 900_000) == "orders.limits.open"
-    assert key_of(limits, [ordered(1, 300_000)], 2_000_000) == "orders.amount.above_day_later"
-    assert key_of(limits, [ordered(59, 300_000), paid(60, 300_000)], 800_000) == "orders.amount.day_full"
-
-
-def test_of_several_limits_the_one_that_lasts_longest_is_told() -> None:
-    limits = Limits(open_orders=1, orders_per_hour=1)
-    assert key_of(limits, [ordered(1, expires_at=NOW + INSTANT)]) == "orders.limits.hour"
-    assert key_of(limits, [ordered(1, expires_at=NOW + 2 * HOUR)]) == "orders.limits.open"
 
 
 def test_zero_is_no_limit() -> None:

@@ -8,7 +8,7 @@ import pytest
 from bot.orders.limits import LinkLimits, TooManyFromLinks
 from bot.orders.order import Order, Phase, payer_in_chat, payer_on_page
 from tests.orders.order_system import EMMA, RULES, OrderSystem, rules
-from tests.orders.payers import LINK, place_for
+from tests.orders.payers import place_for
 from tests.settlement.fake_settlement import FakeSettlement
 
 USUAL = LinkLimits(from_all=30, from_one=10)
@@ -38,33 +38,6 @@ async def test_one_link_creates_ten_orders_and_all_links_thirty_in_any_hundred_s
         await place_for(system, payer_in_chat(EMMA), origin="link 3")
     system.clock.passes(seconds=0.1)
     assert (await place_for(system, payer_in_chat(EMMA), origin="link 0")).phase is Phase.OPEN
-
-
-async def test_orders_without_a_link_neither_count_nor_wait(system: OrderSystem, service: FakeSettlement) -> None:
-    for payer in range(40):
-        await place_for(system, payer_in_chat(9_000 + payer), origin=None)
-    for payer in range(10):
-        await place_for(system, payer_in_chat(9_000 + payer))
-    with pytest.raises(TooManyFromLinks):
-        await place_for(system, payer_in_chat(EMMA))
-    assert (await system.place()).phase is Phase.OPEN
-    assert service.times("place") == 51
-
-
-async def test_a_second_attempt_counts_as_another_order(system: OrderSystem, service: FakeSettlement) -> None:
-    service.places.append("lost_before")
-    lost = await place_for(system, payer_in_chat(EMMA))
-    await system.find_lost_orders(after=61)
-    assert (await system.order(lost.reference)).phase is Phase.UNRESOLVED
-    for payer in range(9):
-        await place_for(system, payer_in_chat(9_000 + payer))
-    with pytest.raises(TooManyFromLinks):
-        await system.orders.try_again(lost.reference)
-    assert (await system.order(lost.reference)).phase is Phase.UNRESOLVED, "the question stays open"
-    system.clock.passes(seconds=101)
-    again = await system.orders.try_again(lost.reference)
-    assert again is not None
-    assert (again.origin, again.payer) == (LINK, payer_in_chat(EMMA))
 
 
 async def test_two_processes_together_create_no_more(database: str, service: FakeSettlement) -> None:
@@ -105,18 +78,3 @@ async def test_a_thousand_starts_of_links_don_t_push_a_lost_order_out_of_the_lis
     await system.find_lost_orders()
     found = await system.order(lost.reference)
     assert (found.phase, found.service_id) == (Phase.OPEN, "svc-1")
-
-
-async def test_without_the_limits_the_same_starts_lose_it(file: str, service: FakeSettlement) -> None:
-    # Otherwise the test above would show nothing.
-    system = OrderSystem(file, service)
-    service.places.append("lost_after")
-    lost = await system.place()
-    service.listed = False
-    for n in range(120):
-        await place_for(system, payer_in_chat(10_000 + n), origin=f"link {n % 20}")
-        system.clock.passes(seconds=0.45)
-    service.listed = True
-    await system.find_lost_orders()
-    assert (await system.order(lost.reference)).phase is Phase.UNKNOWN
-    await system.close()

@@ -9,10 +9,9 @@ import pytest
 from bot.core.money import Amount
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, Phase
-from bot.payments.tokens import TOKENS
 from bot.settlement.model import OrderRequest
 from tests.orders.order_system import EMMA, NUMBER, SARI, OrderSystem, place_unresolved
-from tests.settlement.builders import BCA, BRI, GOPAY
+from tests.settlement.builders import BCA, GOPAY
 from tests.settlement.fake_settlement import BEGINNING, FakeSettlement
 
 
@@ -37,33 +36,12 @@ async def test_an_unanswered_order_is_found_and_shown(system: OrderSystem, servi
     assert (await system.order(order.reference)).service_id == "svc-1"
 
 
-@pytest.mark.parametrize("channel", TOKENS)
-async def test_an_unanswered_deposit_order_is_found(system: OrderSystem, service: FakeSettlement, channel: str) -> None:
-    service.places.append("lost_after")
-    order = await system.place(channel=channel)
-    await system.find_lost_orders()
-    found = await system.order(order.reference)
-    assert (found.phase, found.deposit) == (Phase.OPEN, service.records["svc-1"].deposit)
-
-
 async def test_no_answer_is_never_posted_again_by_itself(system: OrderSystem, service: FakeSettlement) -> None:
     service.places.append("lost_before")
     await system.place()
     for _ in range(200):
         await system.find_lost_orders(after=30)
     assert service.times("place") == 1
-    assert system.sender.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
-
-
-async def test_an_order_that_is_not_found_is_asked_about_in_time_and_not_before(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    service.places.append("lost_before")
-    order = await system.place()
-    await system.find_lost_orders(after=59.9)
-    assert (await system.order(order.reference)).phase is Phase.UNKNOWN
-    await system.find_lost_orders(after=0.1)
-    assert (await system.order(order.reference)).phase is Phase.UNRESOLVED
     assert system.sender.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
 
 
@@ -116,22 +94,6 @@ async def test_a_like_order_of_another_time_is_not_ours_whatever_the_service_clo
     order = await system.place()
     await system.find_lost_orders()
     assert (await system.order(order.reference)).phase is Phase.UNKNOWN
-
-
-async def test_a_list_that_comes_late_still_shows_when_an_order_was_made(
-    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    service.places.append("lost_after")
-    order = await system.place()
-    answer_at_once = service.newest
-
-    async def newest_after_twenty_seconds(limit: int = 100) -> object:
-        service.clock.passes(seconds=20)
-        return await answer_at_once(limit)
-
-    monkeypatch.setattr(service, "newest", newest_after_twenty_seconds)
-    await system.find_lost_orders()
-    assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
 @pytest.mark.parametrize(
@@ -228,27 +190,6 @@ async def test_an_intent_whose_request_is_under_way_is_a_rival_too(
     service.gate.set()
     await system.orders.submission.wait()
     assert (await system.order(sari.reference)).service_id == "svc-1"
-
-
-async def test_different_wishes_at_the_same_time_each_find_their_own(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    service.places.extend(["lost_after"] * 3)
-    wishes: list[dict[str, object]] = [{"method": BCA}, {"method": BRI}, {"amount": Amount("SAT", 20_000)}]
-    orders = [await system.place(1000 + index, **request) for index, request in enumerate(wishes)]
-    await system.find_lost_orders()
-    assert [(await system.order(each.reference)).service_id for each in orders] == ["svc-1", "svc-2", "svc-3"]
-
-
-async def test_an_order_that_failed_before_it_was_found_is_not_shown(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    service.places.append("lost_after")
-    order = await system.place()
-    service.becomes("svc-1", "FAILED")
-    await system.find_lost_orders()
-    assert (await system.order(order.reference)).phase is Phase.ABANDONED
-    assert system.sender.kinds() == [OrderNotification.CHECKING, OrderNotification.NOT_SHOWN]
 
 
 async def test_an_order_found_after_its_invoice_ran_out_is_not_shown(

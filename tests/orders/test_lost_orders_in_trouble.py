@@ -5,27 +5,14 @@ from typing import Any
 
 import pytest
 
-from bot.infra.db.errors import RowUnreadable, RuleBroken, StoreDown
+from bot.infra.db.errors import StoreDown
 from bot.orders.order import Phase
-from bot.settlement.errors import KeyRefused, NoAnswer, OutcomeUnknown, Refused, SlowDown
+from bot.settlement.errors import KeyRefused, OutcomeUnknown, Refused, SlowDown
 from bot.settlement.model import CreatedOrder
 from tests.orders.order_system import EMMA, SARI, OrderSystem, place_unresolved
 from tests.settlement.builders import BRI
 from tests.settlement.fake_settlement import FakeSettlement
 from tests.waiting import TIMEOUT_SECONDS
-
-
-async def test_a_record_that_cannot_be_read_alone_is_adopted_from_the_list(
-    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def away(service_id: str) -> object:
-        raise NoAnswer(service_id)
-
-    service.places.append("lost_after")
-    order = await system.place()
-    monkeypatch.setattr(service, "look_up", away)
-    await system.find_lost_orders()
-    assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
 @pytest.mark.parametrize(("failure", "rest"), [(KeyRefused(), 30), (SlowDown(retry_after=90), 90), (SlowDown(), 30)])
@@ -53,17 +40,6 @@ async def test_an_old_question_does_not_make_the_list_be_read_without_end(
     assert service.times("newest") - before < 100
 
 
-async def test_a_new_loss_is_looked_for_at_once_beside_an_old_question(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    await place_unresolved(system, service)
-    await system.find_lost_orders(after=7200)
-    service.places.append("lost_after")
-    fresh = await system.place(SARI)
-    await system.find_lost_orders()
-    assert (await system.order(fresh.reference)).phase is Phase.OPEN
-
-
 async def test_one_order_that_cannot_be_settled_does_not_keep_the_others_from_being_found(
     system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,24 +58,6 @@ async def test_one_order_that_cannot_be_settled_does_not_keep_the_others_from_be
     monkeypatch.undo()
     await system.find_lost_orders()
     assert (await system.order(emma.reference)).phase is Phase.OPEN
-
-
-@pytest.mark.parametrize("failure", [RowUnreadable(), RuleBroken()])
-async def test_an_answer_that_the_database_will_never_accept_is_left_to_the_search(
-    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, failure: StoreDown
-) -> None:
-    async def refuse(*_: object) -> None:
-        raise failure
-
-    monkeypatch.setattr(system.orders.results, "record_created", refuse)
-    order = await system.confirm(await system.draft())
-    async with asyncio.timeout(TIMEOUT_SECONDS):
-        await system.orders.submission.wait()
-    monkeypatch.undo()
-    assert (await system.order(order.reference)).phase is Phase.INTENDED
-    await system.find_lost_orders(after=35)
-    assert (await system.order(order.reference)).phase is Phase.OPEN
-    assert service.times("place") == 1
 
 
 @pytest.mark.parametrize("answer", ["answer", OutcomeUnknown(), Refused(reason="no")])

@@ -15,7 +15,7 @@ from bot.infra.outbox.model import Notification, StoredNotification, Undeliverab
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome, TryLater, Unreachable
 from bot.infra.telegram.ui.screen import TEXT_UNITS
-from bot.orders.messages import order_notifications, order_subject
+from bot.orders.messages import order_notifications
 from bot.orders.missed_messages import MAX_SHOWN, MissedMessages, follow_ups
 from bot.orders.notifications import AboutOrder, OrderNotification
 from bot.orders.order import Order, Phase
@@ -32,7 +32,6 @@ from tests.settlement.fake_settlement import MovedClock
 from tests.texts import TRANSLATIONS
 from tests.times import NOW, SECOND
 from tests.users.builders import a_user, load_sessions
-from tests.users.stored_data import delete_user
 
 EMMA, GROUP = 1001, -100_1
 Does = Callable[[], Awaitable[None]]
@@ -141,15 +140,6 @@ def are_messages_of(seen: list[str], *references: str, language: str = "en") -> 
     )
 
 
-async def test_all_of_them_are_shown_once_oldest_first(world: World) -> None:
-    await world.orders("AAA2345", "BBB2345", "CCC2345")
-    await world.reject_messages("CCC2345", kind=OrderNotification.INVOICE)
-    await world.reject_messages("AAA2345", kind=OrderNotification.PAID)
-    await world.reject_messages("BBB2345", kind=OrderNotification.FAILED)
-    assert are_messages_of(await world.session(), "CCC2345", "AAA2345", "BBB2345")
-    assert await world.session() == []
-
-
 async def test_what_telegram_does_not_accept_now_is_shown_at_the_next_visit(world: World) -> None:
     await world.orders("AAA2345", "BBB2345", "CCC2345")
     await world.reject_messages("AAA2345", "BBB2345", "CCC2345")
@@ -174,76 +164,6 @@ async def test_after_a_kill_behind_telegrams_answer_they_are_shown_again(world: 
         await world.session()
     assert len(await world.session()) == count
     assert world.telegram.chat[0] == world.telegram.chat[1]
-    assert await world.session() == []
-
-
-@pytest.mark.parametrize("language", LOCALES)
-@pytest.mark.parametrize("older", [0, 1, 3])
-async def test_of_many_the_newest_are_shown_and_a_message_points_to_the_others(
-    world: World, language: str, older: int
-) -> None:
-    references = [f"AAA234{n}" for n in range(older + 5)]
-    await world.orders(*references)
-    await world.reject_messages(*references)
-    seen = await world.session(language=language)
-    if older:
-        heading, count = seen.pop(0).split("\n")
-        assert heading == TRANSLATIONS.get(language).plural("orders.chat.missed_others", older)
-        assert count.endswith(f": {older}")
-    assert are_messages_of(seen, *references[older:], language=language)
-    assert await world.session(language=language) == []
-
-
-async def test_an_order_whose_status_telegram_refuses_too_keeps_no_other_from_being_shown(world: World) -> None:
-    await world.orders("AAA2345", "BBB2345")
-    await world.reject_messages("AAA2345", "BBB2345")
-    world.telegram.fates = [Invalid("message is too long")]
-    named, *shown = await world.session()
-    assert named == TRANSLATIONS.get("en")("orders.chat.missed_elsewhere", reference="AAA2345")
-    assert are_messages_of(shown, "BBB2345")
-    assert await world.session() == []
-
-
-async def test_an_order_that_is_refused_again_while_it_is_shown_is_shown_again(world: World) -> None:
-    async def is_refused_again() -> None:
-        await world.reject_messages("AAA2345", kind=OrderNotification.FAILED)
-
-    await world.orders("AAA2345")
-    await world.reject_messages("AAA2345")
-    world.telegram.fates = [is_refused_again]
-    for _ in range(2):
-        assert are_messages_of(await world.session(), "AAA2345")
-    assert await world.session() == []
-
-
-async def test_a_setting_that_is_saved_meanwhile_loses_none(world: World) -> None:
-    await world.orders("AAA2345")
-    async with world.store.reading() as tx:
-        before = await UserRepository(tx).get(EMMA)
-    assert before is not None
-    await world.reject_messages("AAA2345")
-    async with world.store.transaction() as tx:
-        await UserRepository(tx).save(replace(before, locale="en"))
-    assert len(await world.session()) == 1
-
-
-async def test_nothing_is_shown_for_what_a_user_writes_in_a_group(world: World) -> None:
-    await world.orders("AAA2345")
-    await world.reject_messages("AAA2345")
-    assert await world.session(GROUP) == []
-    assert len(await world.session()) == 1
-
-
-async def test_one_who_deletes_their_data_at_that_visit_is_shown_nothing(world: World) -> None:
-    references = [f"AAA234{n}" for n in range(7)]
-    await world.orders(*references)
-    await world.reject_messages(*references)
-
-    async def deletes_all() -> None:
-        async with world.store.transaction() as tx:
-            await delete_user(tx, EMMA)
-
-    assert await world.session(does=deletes_all) == []
     assert await world.session() == []
 
 
@@ -282,38 +202,6 @@ async def test_the_removal_of_an_invoice_waits_again_before_anything_is_shown(wo
     world.telegram.fates = [looks]
     assert len(await world.session()) == 1
     assert [each.kind for each in waiting] == [OrderNotification.REMOVE_INVOICE]
-
-
-async def test_an_unpaid_order_is_shown_as_its_message_to_pay_with(world: World) -> None:
-    await world.orders("AAA2345")
-    await world.is_blocked()
-    await world.reject_messages("AAA2345", kind=OrderNotification.INVOICE, whole_chat=True)
-    assert await world.session() == []
-    async with world.store.reading() as tx:
-        waiting = await OutboxRepository(tx).find_unsent(EMMA)
-    assert [each.kind for each in waiting] == [OrderNotification.INVOICE, OrderNotification.REMOVE_INVOICE]
-    assert await world.missed() == ()
-
-
-@pytest.mark.parametrize(
-    ("order", "kind"),
-    [
-        (an_open_order(reference="AAA2345", step=OrderStep.PAID, paid_at=NOW), OrderNotification.PAID),
-        (an_open_order(reference="AAA2345", phase=Phase.UNKNOWN), OrderNotification.REVIEW),
-    ],
-)
-async def test_what_is_shown_in_place_of_a_missed_message_is_edited_from_then_on(
-    world: World, order: Order, kind: OrderNotification
-) -> None:
-    await world.save(order)
-    async with world.store.transaction() as tx:
-        await OutboxRepository(tx).add(order_notifications(order, (kind,), NOW))
-        await OutboxRepository(tx).give_up_chat(EMMA, "blocked")
-    await world.reject_messages("AAA2345", kind=kind, whole_chat=True)
-    assert len(await world.session()) == 1
-    async with world.store.reading() as tx:
-        (tracked,) = await OutboxRepository(tx).find_messages(order_subject(order), (kind,), EMMA)
-    assert tracked.message_id == len(world.telegram.chat)
 
 
 async def test_a_paid_order_that_failed_is_told_however_many_orders_are_newer(world: World) -> None:
@@ -365,15 +253,4 @@ async def test_an_order_that_cannot_be_opened_is_named(world: World) -> None:
     named, shown = await world.session()
     assert named == TRANSLATIONS.get("en")("orders.chat.missed_elsewhere", reference="AAA2345")
     assert are_messages_of([shown], "BBB2345")
-    assert await world.session() == []
-
-
-async def test_a_list_that_telegram_refuses_is_replaced_by_its_references(world: World) -> None:
-    failed = [a_failed_order(reference) for reference in REFERENCES[: MAX_SHOWN + 2]]
-    await world.save(*failed)
-    await world.reject_messages(*(order.reference for order in failed))
-    world.telegram.fates = [*[None] * MAX_SHOWN, Invalid("BUTTON_INVALID")]
-    *_, last, very_last = await world.session()
-    assert failed[-2].reference in last
-    assert failed[-1].reference in very_last
     assert await world.session() == []

@@ -4,14 +4,11 @@ from typing import Any
 
 import pytest
 
-from bot.core.errors import Rejection
-from bot.core.money import Amount
 from bot.orders.notifications import OrderNotification
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.orders.order_system import EMMA, SARI, OrderSystem
 from tests.settlement.builders import a_report
-from tests.settlement.fake_settlement import FakeSettlement
 
 STEPS = (OrderNotification.CONVERTING, OrderNotification.SENDING)
 
@@ -53,15 +50,6 @@ async def test_who_wishes_hears_of_each_small_step_once(system: OrderSystem, way
     assert await complete_order(system, SARI) == []
 
 
-async def test_steps_passed_between_two_looks_are_told_as_the_last_of_them(system: OrderSystem) -> None:
-    await users(system, notification_preferences={"steps": "sound"})
-    order = await system.place()
-    for state in ("LN_INVOICE_PAID", "IDR_SETTLED", "LN_SWAP_PENDING", "IDR_SETTLED"):
-        await system.apply_report(order.reference, a_report(service_id=order.service_id or "", state=state))
-        await system.deliver()
-    assert [kind for kind in system.sender.kinds() if kind in STEPS] == [OrderNotification.SENDING]
-
-
 async def test_a_phrase_is_given_together_with_the_order(system: OrderSystem) -> None:
     await users(system)
     await system.confirm(await system.draft(), "kopi perahu ungu")
@@ -74,12 +62,3 @@ async def test_a_phrase_that_was_chosen_is_never_replaced_by_ordering(system: Or
     await system.confirm(draft, "kopi perahu ungu")
     await system.confirm(draft, "teh sampan biru")  # a second tap
     assert await phrase_of(system) == "hujan di bulan juni"
-
-
-async def test_no_order_no_phrase(system: OrderSystem, service: FakeSettlement) -> None:
-    await users(system)
-    draft = await system.draft(amount=Amount("IDR", 1))
-    with pytest.raises(Rejection):
-        await system.confirm(draft, "kopi perahu ungu")
-    assert await phrase_of(system) is None
-    assert service.times("place") == 0

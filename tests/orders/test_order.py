@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import REFERENCE_ALPHABET, REFERENCE_LENGTH, Failure, Order, Phase, advance, expire, new_reference
-from bot.settlement.model import STEP_OF_STATE, TERMINAL_STATES, OrderReport, OrderStep
+from bot.settlement.model import STEP_OF_STATE, OrderReport, OrderStep
 from tests.orders.builders import an_order
 from tests.settlement.builders import a_report
 
@@ -109,13 +109,6 @@ def test_only_a_payment_changes_an_order_that_failed_unpaid(states: list[str]) -
     assert (followed.phase, notifications[0]) == (Phase.OPEN, OrderNotification.PAID_LATE)
 
 
-@pytest.mark.parametrize("state", UNPAID)
-def test_an_unpaid_state_notifies_nobody(state: str) -> None:
-    order, notifications = apply_states(open_order(), state)
-    assert notifications == []
-    assert order.last_polled_at == NOW
-
-
 def test_a_payment_takes_the_code_down_and_is_told() -> None:
     order, notifications = apply_states(open_order(), "LN_INVOICE_PAID")
     assert notifications == [OrderNotification.PAID, OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS]
@@ -129,21 +122,6 @@ def test_a_payment_seen_by_a_later_state_is_told_as_the_payment(state: str) -> N
         OrderNotification.REMOVE_INVOICE,
         OrderNotification.EDIT_STATUS,
     ]
-
-
-def test_an_order_seen_again_only_at_its_end_is_told_by_its_end() -> None:
-    order, notifications = apply_states(open_order(), "COMPLETED")
-    assert notifications == [
-        OrderNotification.SENT,
-        OrderNotification.REMOVE_INVOICE,
-        OrderNotification.EDIT_STATUS,
-    ]
-    assert (order.phase, order.ended_at, order.paid_at) == (Phase.DONE, NOW, NOW)
-
-
-def test_each_step_edits_the_status_message_and_repetitions_do_not() -> None:
-    states = ["LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "USDC_SWAPPED", "IDR_SETTLED", "IDR_SETTLED"]
-    assert apply_states(open_order(), *states)[1].count(OrderNotification.EDIT_STATUS) == 3
 
 
 def test_a_stale_state_is_kept_as_said_but_takes_no_step_back() -> None:
@@ -163,25 +141,11 @@ def test_a_late_payment_is_said_to_be_late() -> None:
     ]
 
 
-def test_a_payment_seen_before_the_expiry_was_told_is_not_called_late() -> None:
-    assert apply_states(open_order(), "LN_INVOICE_PAID", now=NOW + timedelta(hours=2))[1][0] is OrderNotification.PAID
-
-
 def test_an_expiry_is_told_once_and_not_before_its_time() -> None:
     order = open_order()
     assert expire(order, NOW + timedelta(minutes=59)) == (order, ())
     expired, _ = expire(order, NOW + timedelta(hours=1))
     assert expire(expired, NOW + timedelta(hours=9)) == (expired, ())
-
-
-@pytest.mark.parametrize("state", ["LN_INVOICE_PAID", "COMPLETED", "FAILED"])
-def test_what_is_paid_or_ended_does_not_expire(state: str) -> None:
-    order, _ = apply_states(open_order(), state)
-    assert expire(order, NOW + timedelta(days=1))[1] == ()
-
-
-def test_a_deposit_has_no_expiry() -> None:
-    assert expire(open_order(expires_at=None), NOW + timedelta(days=9))[1] == ()
 
 
 @pytest.mark.parametrize("minutes", [58, 60, 600])
@@ -206,31 +170,12 @@ def test_an_invoice_that_the_service_closed_early_has_expired_and_not_failed() -
     assert advance(open_order(), later, NOW)[1][-1] is OrderNotification.FAILED
 
 
-def test_a_failure_well_before_the_expiry_is_a_failure() -> None:
-    order, notifications = apply_states(open_order(), "FAILED", now=NOW + timedelta(minutes=57))
-    assert notifications == [OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS, OrderNotification.FAILED]
-    assert not order.is_paid
-
-
-def test_a_failed_deposit_is_a_failure_however_late() -> None:
-    assert (
-        OrderNotification.FAILED in apply_states(open_order(expires_at=None), "FAILED", now=NOW + timedelta(days=3))[1]
-    )
-
-
 def test_a_failure_with_evidence_of_a_payment_is_a_paid_failure_even_after_the_expiry() -> None:
     late = NOW + timedelta(hours=2)
     expired, _ = expire(open_order(), late)
     order, notifications = advance(expired, report("FAILED", paid=True), late)
     assert notifications == (OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS, OrderNotification.FAILED)
     assert order.is_paid
-
-
-def test_a_paid_order_that_fails_is_told_so() -> None:
-    assert apply_states(open_order(), "LN_INVOICE_PAID", "FAILED")[1][-2:] == [
-        OrderNotification.EDIT_STATUS,
-        OrderNotification.FAILED,
-    ]
 
 
 def test_the_services_own_time_of_the_end_is_kept() -> None:
@@ -262,7 +207,3 @@ def test_references_can_be_read_out_and_do_not_repeat() -> None:
     assert {len(reference) for reference in references} == {REFERENCE_LENGTH}
     assert set("".join(references)) <= set(REFERENCE_ALPHABET)
     assert not set("01OILoil") & set(REFERENCE_ALPHABET) - {"L"}
-
-
-def test_only_two_states_are_terminal() -> None:
-    assert {"COMPLETED", "FAILED"} == TERMINAL_STATES

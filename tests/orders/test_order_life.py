@@ -1,4 +1,4 @@
-"""Orders from beginning to end: two bots on one database, an agent with the same key, users, payers and crashes.
+"""Orders from beginning to end: two bots on one database, another program with their key, users, payers and crashes.
 
 Hypothesis chooses the steps, and reduces a failure to a short sequence. Each step is one action of a user, a payer, the
 service, Telegram or a worker. A plan says at which of its calls a process hangs, is killed or gets an error.
@@ -36,9 +36,6 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.outbox.model import KEEP_SENT, StoredNotification
 from bot.infra.outbox.repository import OutboxRepository
-from bot.mcp_server.answers import Refusal
-from bot.mcp_server.order_creation import OrderCreation
-from bot.mcp_server.orders import OrderTools
 from bot.orders.limits import Limits, can_still_be_paid
 from bot.orders.messages import order_subject
 from bot.orders.notifications import OrderNotification
@@ -63,9 +60,7 @@ from tests.orders.order_system import EMMA, OSCAR, SARI, rules
 from tests.orders.simulation import (
     ANOMALIES,
     INVOICE,
-    POSTING,
     TRANSFER,
-    Agent,
     Bot,
     FakeTelegram,
     Message,
@@ -86,13 +81,12 @@ AMOUNTS = tuple(Amount("IDR", value) for value in (50_000, 20_000, 10_000_000)) 
 )
 MINIMUM, CAP = 20_000, GOPAY.cap or 0
 MAX_WORSE, MAX_BETTER = Decimal(1), Decimal(-5)
-AGENT_MAX_WORSE = Decimal("10.1")
 """By how many percent a locked price may be worse or better than the reviewed one without a question."""
 
 QUESTIONS = (OrderNotification.UNRESOLVED, OrderNotification.PRICE_MOVED, OrderNotification.RECIPIENT_MASKED)
 MONEY_ENDS = (OrderNotification.PAID, OrderNotification.PAID_LATE, OrderNotification.SENT, OrderNotification.FAILED)
 CONVENIENCES = {"receipt", "ticket_reply"}
-EXPECTED = (ConfirmationOutdated, MethodVanished, Rejection, SettlementFailure, StoreDown, Refusal, Crash)
+EXPECTED = (ConfirmationOutdated, MethodVanished, Rejection, SettlementFailure, StoreDown, Crash)
 
 requests = st.tuples(
     st.sampled_from([(BCA, 0), (BCA, 1), (GOPAY, 0)]), st.sampled_from(AMOUNTS), st.sampled_from(["lightning", "cbbtc"])
@@ -111,7 +105,6 @@ STORIES = (
     "another's order is found",
     "an order is paid",
     "a message is repeated",
-    "an agent starts again",
     "a deposit is never shown",
     "another program has an equal deposit",
 )
@@ -158,7 +151,6 @@ class OrderLifeMachine(RuleBasedStateMachine):
         shutil.copy(self.folder / "empty.db", path)
         self.sql = Database(f"sqlite:///{path}", VAULT)
         self.bots = [self.start_bot("old"), self.start_bot("new")]
-        self.agent = Agent(self.service, self.hanging_calls)
         self.drafts: list[OrderDraft] = []
         self.retries: Counter[str] = Counter()
         self.accepted: set[str] = set()
@@ -166,8 +158,6 @@ class OrderLifeMachine(RuleBasedStateMachine):
         self.shown: dict[str, str] = {}
         self.checked: set[tuple[int, int]] = set()
         self.payment_request: dict[int, str] = {}
-        self.agent_invoices: set[str] = set()
-        self.rates: list[Decimal] = [self.service.rate]
         self.known: list[Order] = []
         self.read_at = -1
         self.loop.run_reading(self.add_users())
@@ -209,12 +199,6 @@ class OrderLifeMachine(RuleBasedStateMachine):
                         each.resume()
                 self.loop.run_until_idle()
                 self.bots[place] = self.start_bot(bot.process.name)
-        if self.agent.process.is_dead:
-            for each in self.hanging_calls:
-                if each.process is self.agent.process:
-                    each.resume()
-            self.loop.run_until_idle()
-            self.agent = Agent(self.service, self.hanging_calls)
 
     def result(self, task: Any) -> Any:
         return task.result() if task and task.done() and not task.cancelled() and not task.exception() else None
@@ -299,12 +283,14 @@ class OrderLifeMachine(RuleBasedStateMachine):
         self.deliver(number, {})
 
     def story_of_6(self, who: int, number: int, way: int) -> None:
-        """A request is lost before the order is created, and an agent creates nearly the same order."""
+        """A request is lost before the order is created, and another program creates nearly the same order."""
         listed, self.service.listed = self.service.listed, True
         amount = Amount("IDR", 60_000 + way)  # no other story has this amount
         other = (amount, AMOUNTS[1])[way // 10]
         self.place_order_with(who, ((BCA, way % 2), amount, "lightning"), number, {5: Fault.FAIL}, None, 0)
-        self.agent_places_order(((BCA, (way + 1 + way // 2) % 2), other, "lightning"), {})
+        there = NUMBERS[BCA][(way + 1 + way // 2) % 2]
+        request = OrderRequest(method=BCA, number=there, holder=None, amount=other, channel="lightning")
+        self.service.create(request, "other")
         self.run_all_workers(number)
         self.service.listed = listed
 
@@ -334,23 +320,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
         self.clock.passes(seconds=61)
         self.deliver(number, {})
 
-    def story_of_9(self, _who: int, _number: int, way: int) -> None:
-        """An agent's order isn't as requested. Its server restarts, and the agent reads the order."""
-        anomaly = ("worse", "slightly better", "network", "amount", None, "better")[way % 6]
-        destination, amount = (BCA, 0), AMOUNTS[0]
-        if anomaly == "slightly better":
-            destination = (GOPAY, 0)
-            amount = Amount("SAT", int(CAP * Decimal("0.998") / self.service.rate * 10**8))
-        self.service.anomaly = anomaly
-        self.agent_places_order((destination, amount, "lightning"), {})
-        self.service.anomaly = None
-        self.kill_agent()
-        if way % 2 and self.service.records:
-            self.agent_reads_order(len(self.service.records) - 1, {})
-        else:
-            self.agent_lists_orders({})
-
-    def story_of_10(self, who: int, number: int, way: int) -> None:
+    def story_of_9(self, who: int, number: int, way: int) -> None:
         """A deposit isn't shown in the end, but the service still has its order. Then another user orders the same."""
         ordered = ((BCA, 0), (AMOUNTS[0], AMOUNTS[3])[way % 2], "cbbtc")
         end = ("drop", "time", "contract", "lost")[way // 2 % 4]
@@ -366,7 +336,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
         self.place_order_with(EMMA + SARI - who, ordered, 1 - number, {}, None, 0)
         self.deliver(1 - number, {})
 
-    def story_of_11(self, who: int, number: int, way: int) -> None:
+    def story_of_10(self, who: int, number: int, way: int) -> None:
         """Another program with the same key orders an equal deposit, before the bot or after it."""
         amount, before = AMOUNTS[3 + way % 2], way // 2 % 2
         for is_others in (before, 1 - before):
@@ -529,7 +499,6 @@ class OrderLifeMachine(RuleBasedStateMachine):
 
     def change_price(self, percent: int) -> None:
         self.service.rate *= 1 + Decimal(percent) / 100
-        self.rates.append(self.service.rate)
 
     @rule()
     def toggle_list(self) -> None:
@@ -581,66 +550,6 @@ class OrderLifeMachine(RuleBasedStateMachine):
         request = OrderRequest(method=BCA, number="5550001111", holder=None, amount=amount, channel="cbbtc")
         self.service.create(request, "other")
 
-    # agents
-
-    @rule(request=requests, plan=plans)
-    def agent_places_order(self, request: Any, plan: dict[int, Fault]) -> None:
-        (method, chosen), amount, _ = request
-        given = {"idrAmount": amount.value} if amount.currency == "IDR" else {"satAmount": amount.value}
-        number = NUMBERS[method][chosen]
-        POSTING.set(f"agent:{method.code}:{number}:{amount}")
-        client: Any = SimpleNamespace(request_state=None, client_capabilities=None)  # it can't ask its user
-        creation = OrderCreation(self.agent.service)
-        work = creation.create_offramp_order(client, method.code, method.name, number, **given)
-        task = self.run_step(self.agent, "order", work, plan)
-        POSTING.set("")
-        self.check_agent_invoice(self.result(task))
-
-    def check_agent_invoice(self, answer: Any) -> None:
-        if answer is None:
-            return
-        created = answer.structured_content
-        record, actual = self.service.records[created["orderId"]], self.service.actual_orders[created["orderId"]]
-        assert created["bolt11"] == bolt11.normalize(record.bolt11 or "")
-        self.check_amounts(created["bolt11"], actual.request, record.idr, record.sats)
-        self.agent_invoices.add(created["orderId"])
-
-    @rule(plan=plans)
-    def agent_lists_orders(self, plan: dict[int, Fault]) -> None:
-        answer = self.result(
-            self.run_step(self.agent, "list", OrderTools(self.agent.service).list_offramp_orders(), plan)
-        )
-        for record in answer.structured_content["orders"] if answer else ():
-            self.check_agent_record(record)
-
-    @precondition(lambda self: self.service.records)
-    @rule(pick=picks, plan=plans)
-    def agent_reads_order(self, pick: int, plan: dict[int, Fault]) -> None:
-        known = sorted(self.service.records)
-        work = OrderTools(self.agent.service).get_offramp_order(known[pick % len(known)])
-        answer = self.result(self.run_step(self.agent, "read", work, plan))
-        if answer:
-            self.check_agent_record(answer.structured_content)
-
-    def check_agent_record(self, record: dict[str, Any]) -> None:
-        """Check a record that an agent reads. The server warns about orders that it didn't compare."""
-        if not record["invoiceBolt11"] and not record["depositToAddress"]:
-            return
-        actual, sats, idr = self.service.actual_orders[record["id"]], record["satAmount"], record["idrAmount"]
-        assert record["paymentWarnings"] or record["id"] in self.agent_invoices
-        assert idr >= MINIMUM
-        assert actual.request.method.cap is None or idr <= actual.request.method.cap
-        if record["invoiceBolt11"]:
-            bolt11.check(bolt11.decode(record["invoiceBolt11"]), sats=sats, network="bcrt", now=self.clock.now())
-        if record["paymentWarnings"]:
-            worse = min(Decimal(sats) / idr * rate / 10**8 - 1 for rate in self.rates) * 100
-            assert worse <= AGENT_MAX_WORSE, f"an agent was shown a price that is {worse:.1f}% worse"
-
-    @rule()
-    def kill_agent(self) -> None:
-        self.agent.process.is_dead = True
-        self.restart_killed()
-
     # invariants
 
     def orders(self) -> list[Order]:
@@ -661,8 +570,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
         }
         by_invoice = {shown[payment_request] for payment_request in self.shown if payment_request in shown}
         by_deposit = {service_id for service_id in self.shown.values() if service_id in self.service.records}
-        found = by_invoice | by_deposit | self.agent_invoices
-        return sorted(each for each in found if self.service.is_payable(each))
+        return sorted(each for each in by_invoice | by_deposit if self.service.is_payable(each))
 
     @invariant()
     def check_messages(self) -> None:
@@ -804,7 +712,7 @@ class OrderLifeMachine(RuleBasedStateMachine):
 
     @invariant()
     def check_no_double_post(self) -> None:
-        posts = Counter(each for each in self.service.posts if not each.startswith("agent:"))
+        posts = Counter(self.service.posts)
         assert all(times == 1 for times in posts.values()), "an intent was posted twice"
         orders = {order.reference: order for order in self.orders()}
         assert posts.keys() <= orders.keys(), "posted without a saved intent"
@@ -917,7 +825,7 @@ def test_no_life_of_an_order_breaks_a_promise(migrated_file: Path, tmp_path: Pat
         run_state_machine_as_test(
             OrderLifeMachine,
             settings=settings(
-                max_examples=max(settings().max_examples // 3, 1),
+                max_examples=max(settings().max_examples // 5, 1),
                 stateful_step_count=20,
                 suppress_health_check=list(HealthCheck),
             ),

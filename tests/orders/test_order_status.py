@@ -5,8 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.orders.order import Order, OrderStatus, Phase
-from bot.settlement.model import OrderStep
+from bot.orders.order import Order, OrderStatus
 from tests.orders.builders import a_deposit_order, an_open_order, orders_in_each_state
 from tests.screens import NOW
 
@@ -53,19 +52,6 @@ def test_each_moment_of_an_order_has_its_status() -> None:
     assert set(STATUS.values()) == set(OrderStatus)
 
 
-def test_an_unpaid_order_expires_by_our_own_clock_and_a_paid_one_never_does() -> None:
-    order = an_open_order(expires_at=NOW + timedelta(seconds=1))
-    assert order.status(NOW) is OrderStatus.WAITING
-    assert order.status(NOW + timedelta(seconds=1)) is OrderStatus.EXPIRED
-    assert replace(order, step=OrderStep.PAID).status(NOW + timedelta(days=1)) is OrderStatus.PAID
-
-
-def test_an_order_that_expired_and_is_no_longer_followed_stays_expired() -> None:
-    closed = replace(MOMENTS["expired"], phase=Phase.DONE)
-    assert closed.is_given_up
-    assert closed.status(NOW) is OrderStatus.EXPIRED
-
-
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_whatever_became_of_an_order_it_may_be_sent_again_unless_it_is_undecided_or_payable(moment: str) -> None:
     assert MOMENTS[moment].may_be_sent_again(NOW) == (moment not in OPEN_STATUSES | UNPAID)
@@ -76,13 +62,6 @@ def test_an_order_may_be_sent_again_when_its_invoice_is_no_longer_shown_anew() -
     assert not order.may_be_sent_again(NOW + timedelta(minutes=5))
     assert order.may_be_sent_again(NOW + timedelta(minutes=5, seconds=1))
     assert order.may_be_sent_again(NOW + timedelta(minutes=10))
-
-
-def test_a_deposit_without_an_expiry_stays_payable_until_nobody_follows_it() -> None:
-    deposit = a_deposit_order("cbbtc")
-    assert not deposit.may_be_sent_again(NOW + timedelta(days=6))
-    assert replace(deposit, step=OrderStep.PAID).may_be_sent_again(NOW)
-    assert MOMENTS["no longer followed"].may_be_sent_again(NOW)
 
 
 @pytest.mark.parametrize("moment", MOMENTS)

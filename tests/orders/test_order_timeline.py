@@ -71,21 +71,6 @@ def test_a_whole_way_is_told_in_the_five_steps_with_the_time_of_each_in_the_user
     )
 
 
-def test_steps_that_were_passed_unseen_leave_no_gap_but_the_payment_is_told() -> None:
-    order, events = lived("IDLE", "COMPLETED")
-    assert told(order, events) == [
-        at("09:35", "orders.timeline.confirmed"),
-        at("09:36", "orders.step.created"),
-        at("09:38", "orders.step.paid"),
-        at("09:38", "orders.step.sent"),
-    ]
-
-
-def test_a_state_that_nobody_knows_is_told_by_the_step_it_leaves_the_order_in() -> None:
-    known = keys(*lived("IDLE", "LN_INVOICE_PAID", "USDT_RECEIVED"))
-    assert keys(*lived("IDLE", "LN_INVOICE_PAID", "SOMETHING_NEW", "USDT_RECEIVED", "MORE_OF_IT")) == known
-
-
 @pytest.mark.parametrize("left_out", [1, 2, 3])
 def test_whichever_states_are_skipped_no_line_comes_twice_or_out_of_its_time(left_out: int) -> None:
     whole = keys(*lived(*WAY))
@@ -111,48 +96,6 @@ def test_a_payment_after_the_expiry_is_told_as_late_and_only_once() -> None:
         "orders.step.expired",
         "orders.timeline.paid_late",
         "orders.step.converting",
-    ]
-
-
-def test_a_price_that_moved_is_told_with_what_was_decided() -> None:
-    held = event(1, Phase.NEEDS_CONFIRMATION)
-    way = ["orders.timeline.confirmed", "orders.timeline.held"]
-    accepted = [CONFIRMED, held, event(2, note=EventNote.PRICE_ACCEPTED), event(3, state="IDLE")]
-    assert keys(an_open_order(), accepted) == [*way, "orders.timeline.price_accepted"]
-    dropped = [CONFIRMED, held, event(2, Phase.ABANDONED, note=EventNote.DROPPED)]
-    assert keys(an_open_order(phase=Phase.ABANDONED), dropped) == [*way, "orders.timeline.dropped"]
-    over = [CONFIRMED, held, event(2, Phase.ABANDONED, note=EventNote.OFFER_OVER)]
-    assert keys(an_open_order(phase=Phase.ABANDONED), over) == [*way, "orders.timeline.offer_over"]
-
-
-def test_an_order_that_was_looked_for_says_so_and_how_that_ended() -> None:
-    looked_for = [CONFIRMED, event(1, Phase.UNKNOWN), event(2, Phase.UNRESOLVED)]
-    way = ["orders.timeline.confirmed", "orders.timeline.checking", "orders.timeline.unresolved"]
-    assert keys(an_open_order(), [*looked_for, event(3)]) == [*way, "orders.step.created"]
-    lost = an_open_order(phase=Phase.ABANDONED, sats=None, idr=None, bolt11=None)
-    tried_again = event(3, Phase.ABANDONED, note=EventNote.TRIED_AGAIN)
-    assert keys(lost, [*looked_for, tried_again]) == [*way, "orders.timeline.tried_again"]
-    assert keys(lost, [*looked_for, event(3, Phase.ABANDONED)]) == [*way, "orders.timeline.given_up"]
-    # Claimed later, when the service turned out to have made it after all.
-    claimed = replace(lost, service_id="cm1")
-    assert keys(claimed, [*looked_for, event(3, Phase.ABANDONED)])[-1] == "orders.timeline.given_up"
-
-
-def test_an_invoice_that_was_not_what_was_agreed_is_told_apart_from_an_order_that_was_not_made() -> None:
-    wrong = an_open_order(phase=Phase.ABANDONED, bolt11=None)
-    assert keys(wrong, [CONFIRMED, event(1, Phase.ABANDONED)])[-1] == "orders.timeline.not_agreed"
-    refused = an_open_order(phase=Phase.REFUSED, sats=None, idr=None)
-    assert keys(refused, [CONFIRMED, event(1, Phase.REFUSED)])[-1] == "orders.timeline.refused"
-
-
-def test_a_failure_comes_after_the_payment_and_running_out_unpaid_is_an_expiry() -> None:
-    assert keys(*lived("IDLE", "LN_INVOICE_PAID", "FAILED"))[-2:] == ["orders.step.paid", "orders.step.failed"]
-    assert keys(*lived("IDLE", "FAILED"))[-1] == "orders.step.failed"
-    ran_out, events = lived("IDLE", "FAILED", expires_at=BEGAN)
-    assert keys(ran_out, events)[-1] == "orders.step.expired"
-    assert keys(ran_out, [*events[:-1], event(2, note=EventNote.EXPIRED), events[-1]])[-2:] == [
-        "orders.step.created",
-        "orders.step.expired",
     ]
 
 
@@ -188,13 +131,3 @@ def test_every_note_and_every_phase_has_its_sentence() -> None:
         "orders.timeline.confirmed",
         "orders.step.created",
     ]
-
-
-@pytest.mark.parametrize("note", sorted(FOR_SUPPORT))
-def test_what_only_support_is_to_see_is_no_line_of_a_payers(note: str) -> None:
-    order, events = lived("IDLE", "LN_INVOICE_PAID")
-    assert told(order, [*events, event(9, note=note)]) == told(order, events)
-
-
-def test_an_order_of_which_no_events_are_left_was_confirmed_all_the_same() -> None:
-    assert keys(an_open_order(), []) == ["orders.timeline.confirmed"]

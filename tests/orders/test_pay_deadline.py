@@ -6,15 +6,11 @@ from decimal import Decimal
 
 import pytest
 
-from bot.core.money import Amount
 from bot.infra.db.database import Database
-from bot.orders.limits import can_still_be_paid
 from bot.orders.notifications import OrderNotification
-from bot.orders.order import Order, OrderStatus, Phase
-from bot.orders.poll_intervals import payable_until
-from bot.payment_requests.paying.service import find_unpaid
+from bot.orders.order import OrderStatus, Phase
 from tests.orders.builders import INVOICE, an_open_order
-from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem
+from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.orders.test_screens_status_message import labels, status_text
 from tests.orders.test_wallet_page_button import Telegram, send_notification
 from tests.orders.test_wallet_page_button import labels as labels_of
@@ -59,36 +55,6 @@ async def test_a_payment_before_the_invoice_itself_ends_is_followed(
     await system.poll(after=600)
     assert OrderNotification.PAID_LATE in system.sender.kinds(EMMA)
     assert (await system.order(order.reference)).status(system.clock.now()) is OrderStatus.PAID
-
-
-async def test_it_is_followed_until_a_day_after_the_invoice_itself_has_ended(system: OrderSystem) -> None:
-    order = await system.place()
-    for day in range(1, 23):
-        assert (await system.order(order.reference)).phase is Phase.OPEN, day
-        await system.poll(after=24 * 3600)
-    await system.poll(after=3600)
-    assert (await system.order(order.reference)).phase is Phase.DONE
-
-
-async def test_limits_count_an_order_until_its_invoice_itself_ends(system: OrderSystem) -> None:
-    order = await system.place()
-    assert payable_until(order) == order.created_at + WEEKS
-    assert can_still_be_paid(order, order.created_at + 2 * HOUR)
-    assert not can_still_be_paid(order, order.created_at + 24 * HOUR), "a day at the most, as ever"
-
-
-async def test_a_deposit_keeps_its_end(system: OrderSystem) -> None:
-    order = await system.place(channel="cbbtc")
-    assert (order.expires_at, order.invoice_expires_at) == (None, None)
-    assert order.may_be_shown(system.clock.now() + timedelta(days=6))
-
-
-async def test_a_shorter_invoice_is_shown_to_its_own_end(system: OrderSystem, service: FakeSettlement) -> None:
-    service.expiry = timedelta(minutes=3)
-    order = await system.place()
-    assert order.expires_at == order.created_at + timedelta(minutes=3)
-    assert order.may_be_shown(order.created_at + timedelta(minutes=1))
-    assert not order.may_be_shown(order.created_at + timedelta(minutes=2))
 
 
 async def test_the_end_counts_from_our_request_however_wrong_the_clock_of_the_service_is(
@@ -152,22 +118,3 @@ def test_with_little_time_left_the_price_of_now_is_offered_and_the_same_can_be_o
     assert says(status_text(LATE).text, "orders.status_message.ending")
     assert (early.may_be_sent_again(NOW), LATE.may_be_sent_again(NOW)) == (False, True)
     assert LATE.awaits_payment(NOW), "the QR code in sight stays until the end"
-
-
-def test_a_link_that_is_opened_again_shows_no_invoice_with_little_time_left() -> None:
-    def shown(order: Order) -> Order | None:
-        of_link = replace(order, origin="L1")
-        return find_unpaid([of_link], origin="L1", idr=500_000, sats=29_412, now=NOW, drift_percent=Decimal(1))
-
-    assert shown(replace(LATE, expires_at=NOW + timedelta(minutes=30))) is not None
-    assert shown(LATE) is None
-
-
-async def test_two_payers_are_told_of_the_end_at_the_first_poll_after_it(system: OrderSystem) -> None:
-    await system.place(EMMA, amount=Amount("IDR", 60_000))
-    await system.place(SARI)
-    await system.poll(after=3599)
-    assert OrderNotification.EXPIRED not in system.sender.kinds(EMMA) + system.sender.kinds(SARI)
-    await system.poll(after=1)
-    assert system.sender.kinds(EMMA).count(OrderNotification.EXPIRED) == 1
-    assert system.sender.kinds(SARI).count(OrderNotification.EXPIRED) == 1

@@ -5,20 +5,18 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 from jinja2 import UndefinedError
 from markupsafe import escape
 
-import bot
 from bot.infra.i18n import LOCALES
 from bot.orders.destinations.model import PayoutTimes
 from bot.orders.destinations.screens import format_payout_times
-from bot.orders.order import Order, OrderStatus, Payer, Phase, new_page_token
+from bot.orders.order import Order, OrderStatus, Payer
 from bot.orders.pay_page import rendering
 from bot.orders.pay_page.rendering import FOLDER, SHOWN, Files, describe_status, shown_status
-from bot.orders.screens.payment import TOKEN, get_payment_details, page_row, page_url
+from bot.orders.screens.payment import get_payment_details
 from bot.payments.errors import DepositCheckError
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import PayoutMethod
@@ -31,30 +29,6 @@ from tests.texts import TRANSLATIONS, label
 
 SECRET = "abcdefghijklmnopqrstuvwxyz_-0123"
 FILES = Files()
-STATES = {
-    "intended": OrderStatus.CLOSED,
-    "unknown": OrderStatus.CLOSED,
-    "unresolved": OrderStatus.CLOSED,
-    "refused": OrderStatus.CLOSED,
-    "abandoned": OrderStatus.CLOSED,
-    "held": OrderStatus.CLOSED,
-    "offer over": OrderStatus.CLOSED,
-    "IDLE": OrderStatus.WAITING,
-    "QR_SCANNED": OrderStatus.WAITING,
-    "never heard of": OrderStatus.WAITING,
-    "LN_INVOICE_PAID": OrderStatus.PAID,
-    "LN_SWAP_PENDING": OrderStatus.CONVERTING,
-    "USDC_SWAPPED": OrderStatus.CONVERTING,
-    "P2PM_ORDER_PLACED": OrderStatus.SENDING,
-    "IDR_SETTLED": OrderStatus.SENDING,
-    "COMPLETED": OrderStatus.SENT,
-    "expired": OrderStatus.EXPIRED,
-    "failed unpaid": OrderStatus.FAILED_UNPAID,
-    "failed expired": OrderStatus.EXPIRED,
-    "failed paid": OrderStatus.FAILED_PAID,
-    "failed paid between two looks": OrderStatus.FAILED_PAID,
-    "failed unknown": OrderStatus.FAILED_UNKNOWN,
-}
 
 
 class ReadPage(HTMLParser):
@@ -86,11 +60,6 @@ def page_of(order: Order, locale: str = "en", run_by: Provider = UNNAMED, times:
     )
 
 
-@pytest.mark.parametrize(("moment", "state"), STATES.items())
-def test_each_moment_of_an_order_has_its_state(moment: str, state: OrderStatus) -> None:
-    assert shown_status(dict(orders_in_each_state())[moment], NOW) is state
-
-
 def test_no_moment_but_waiting_can_be_paid_and_every_moment_is_said() -> None:
     for _, order in orders_in_each_state():
         waits = shown_status(order, NOW) is OrderStatus.WAITING
@@ -108,15 +77,6 @@ def test_the_invoice_goes_at_the_very_second_of_its_expiry() -> None:
     assert shown_status(replace(order, expires_at=NOW), NOW) is OrderStatus.EXPIRED
 
 
-def test_a_payment_after_the_expiry_is_shown() -> None:
-    late = an_open_order(expires_at=NOW, expiry_notified=True, paid_at=NOW, state="LN_INVOICE_PAID")
-    assert shown_status(late, NOW) is OrderStatus.PAID
-
-
-def test_an_order_that_nobody_watches_any_more_is_not_to_be_paid() -> None:
-    assert shown_status(replace(a_deposit_order("cbbtc"), phase=Phase.DONE), NOW) is OrderStatus.CLOSED
-
-
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("state", sorted(SHOWN))
 def test_every_state_has_its_words_and_they_name_no_order(locale: str, state: OrderStatus) -> None:
@@ -125,32 +85,6 @@ def test_every_state_has_its_words_and_they_name_no_order(locale: str, state: Or
     assert told.text
     assert json.loads(told.body)["state"] == state
     assert not re.search(r"[0-9<>&{}]", told.heading + told.text)
-
-
-def test_an_etag_stands_for_one_state_in_one_language() -> None:
-    every = [describe_status(TRANSLATIONS.get(locale), state) for locale in LOCALES for state in SHOWN]
-    assert len({told.etag for told in every}) == len(every)
-    assert all(re.fullmatch(r'"[0-9a-f]{16}"', told.etag) for told in every)
-
-
-def test_the_steps_go_forward_one_by_one() -> None:
-    ways = {state: [s.progress for s in describe_status(TRANSLATIONS.get("en"), state).steps] for state in SHOWN}
-    assert ways[OrderStatus.WAITING] == ["now", "next", "next", "next"]
-    assert ways[OrderStatus.PAID] == ways[OrderStatus.CONVERTING] == ["done", "now", "next", "next"]
-    assert ways[OrderStatus.SENDING] == ["done", "done", "now", "next"]
-    assert ways[OrderStatus.SENT] == ["done"] * 4
-    assert ways[OrderStatus.EXPIRED] == ways[OrderStatus.FAILED_PAID] == ways[OrderStatus.CLOSED] == []
-
-
-def test_a_page_stops_looking_when_there_is_nothing_to_come() -> None:
-    ended = {state for state in SHOWN if describe_status(TRANSLATIONS.get("en"), state).again is None}
-    assert ended == {
-        OrderStatus.SENT,
-        OrderStatus.FAILED_PAID,
-        OrderStatus.FAILED_UNKNOWN,
-        OrderStatus.FAILED_UNPAID,
-        OrderStatus.CLOSED,
-    }
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
@@ -190,11 +124,6 @@ def test_a_page_works_without_scripts(locale: str) -> None:
     assert not re.search(r"<style|\sstyle=|javascript:", source)
 
 
-def test_without_scripts_a_page_looks_again_as_soon_as_its_invoice_expires() -> None:
-    source = page_of(an_open_order(expires_at=NOW + timedelta(seconds=7.5)))
-    assert 'content="8"' in source
-
-
 @pytest.mark.parametrize("channel", TOKENS)
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_deposit_is_shown_as_a_transfer_and_as_its_parts(channel: str, locale: str) -> None:
@@ -218,26 +147,6 @@ def test_what_names_another_token_is_no_transfer() -> None:
         get_payment_details(replace(order, deposit=None))
 
 
-@pytest.mark.parametrize("locale", LOCALES)
-def test_the_button_leads_to_the_page_in_the_readers_language(locale: str) -> None:
-    order = an_open_order(page_token=SECRET)
-    ((button,),) = page_row(TRANSLATIONS.get(locale), order, "https://pay.example/kirim")
-    assert button.url == f"https://pay.example/kirim/p/{SECRET}?l={locale}"
-
-
-def test_there_is_no_button_without_a_public_address_or_a_page() -> None:
-    t = TRANSLATIONS.get("en")
-    assert page_row(t, an_open_order(page_token=SECRET), "") == ()
-    assert page_row(t, an_open_order(), "https://pay.example") == ()
-    assert page_url("", an_open_order(page_token=SECRET), "en") is None
-
-
-def test_tokens_have_the_shape_that_is_looked_up() -> None:
-    tokens = {new_page_token() for _ in range(1000)}
-    assert len(tokens) == 1000
-    assert all(TOKEN.fullmatch(token) for token in tokens)
-
-
 def test_templates_escape_every_value_and_refuse_unknown_names() -> None:
     source = '<p title="{{ given }}"{{ {"lang": given, "id": none} | xmlattr }}>{{ given }}</p>'
     template, given = rendering.TEMPLATES.from_string(source), "&lt;b c=&#34;&#39;&amp;"
@@ -249,30 +158,6 @@ def test_templates_escape_every_value_and_refuse_unknown_names() -> None:
         assert not re.search(r"\bsafe\b|autoescape|<style|\sstyle=|\son\w+=", markup), path.name
 
 
-@pytest.mark.parametrize("locale", LOCALES)
-@pytest.mark.parametrize(("channel", "sources"), [("lightning", ["invoice"]), ("cbbtc", ["address", "amount"])])
-def test_each_button_says_what_it_copies(channel: str, sources: list[str], locale: str) -> None:
-    page = page_of(an_open_order() if channel == "lightning" else a_deposit_order(channel), locale)
-    labels = [
-        label("orders.pay_page.copy_invoice" if each == "invoice" else f"orders.pay.copy_{each}", locale)
-        for each in sources
-    ]
-    assert re.findall(r"<button [^>]*>(.*?)</button>", page) == [escape(each) for each in labels]
-    buttons = ReadPage(page).all("button")
-    assert [button["data-copies"] for button in buttons] == sources
-    assert {button["data-done"] for button in buttons} == {label("orders.pay_page.copied", locale)}
-
-
-def test_the_text_of_an_invoice_is_folded_away_below_its_qr_code() -> None:
-    page = page_of(an_open_order(), "en")
-    folded = re.search(
-        r"<details>\s*<summary>Invoice as text</summary>\s*<code id=\"invoice\".*?</details>", page, re.DOTALL
-    )
-    assert folded is not None
-    assert page.index('class="qr"') < folded.start()
-    assert "<details>" not in page_of(a_deposit_order("cbbtc"), "en")
-
-
 SCRIPT, STYLE = ((FOLDER / name).read_text(encoding="utf-8") for name in ("page.js", "page.css"))
 
 
@@ -281,26 +166,6 @@ def test_the_script_takes_no_text_for_markup_and_nothing_is_loaded_from_elsewher
         assert word not in SCRIPT
     for source in (SCRIPT, STYLE):
         assert re.findall(r"(?:https?:)?//[\w-]+\.[\w.-]+|@import|url\(|data:image", source) == []
-
-
-def test_the_script_finds_every_part_that_it_looks_for() -> None:
-    page = page_of(an_open_order()) + page_of(a_deposit_order("cbbtc"))
-    for part in re.findall(r'part\("(\w+)"\)', SCRIPT):
-        assert f' id="{part}"' in page, part
-    for name in ("look", "expired", "expired-text", "expires", "again", "now", "state"):
-        assert f" data-{name}=" in page
-
-
-def test_its_colours_are_the_chat_pages_whose_contrast_is_tested() -> None:
-    chat = (Path(bot.__file__).parent / "sandbox" / "static" / "base.css").read_text(encoding="utf-8")
-    there = {n: (light, dark) for n, light, dark in re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)", chat)}
-    light, _, dark = STYLE.partition("prefers-color-scheme: dark")
-    here = [dict(re.findall(r"--([\w-]+): (#\w+)", part)) for part in (light, dark)]
-    assert here[0].keys() == here[1].keys()
-    own = {"line-2"}
-    assert {name: (here[0][name], here[1][name]) for name in here[0].keys() - own} == {
-        name: there[name] for name in here[0].keys() - own
-    }
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -316,35 +181,12 @@ def test_the_foot_names_who_runs_the_bot_and_links_the_terms(locale: str) -> Non
     assert foot == f"{named}{terms}{labels[0]}</a>{privacy}{labels[1]}</a>"
 
 
-@pytest.mark.parametrize(
-    ("run_by", "tags"),
-    [
-        (UNNAMED, []),
-        (Provider(name="Kirim"), ["span"]),
-        (Provider(terms_url="https://kirim.example"), ["a"]),
-        (Provider(privacy_url="https://kirim.example"), ["a"]),
-    ],
-)
-def test_what_is_not_set_leaves_no_gap_at_the_foot(run_by: Provider, tags: list[str]) -> None:
-    shown = page_of(an_open_order(), run_by=run_by)
-    assert re.findall(r"<(\w+)", shown.partition("<footer>")[2]) == tags
-    assert ("<footer>" in shown) is bool(tags)
-
-
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_page_that_can_be_paid_advises_who_pays_for_somebody_else(locale: str) -> None:
     hints = [label(key, locale) for key in ("orders.pay_page.safe", "orders.pay_page.for_payer")]
     shown = page_of(an_open_order(), locale)
     assert re.findall(r'<p class="hint">(.*?)</p>', shown) == [escape(hint) for hint in hints]
     assert label("orders.pay_page.for_payer", locale) not in page_of(replace(an_open_order(), expires_at=NOW), locale)
-
-
-@pytest.mark.parametrize("locale", LOCALES)
-def test_a_page_that_can_be_paid_says_how_long_transfers_took(locale: str) -> None:
-    t = TRANSLATIONS.get(locale)
-    times = PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11))
-    assert escape(format_payout_times(t, times)) in page_of(an_open_order(), locale, times=times)
-    assert len(re.findall('class="hint"', page_of(an_open_order(), locale, times=times))) == 3
 
 
 @pytest.mark.parametrize("locale", LOCALES)

@@ -6,7 +6,6 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any, NoReturn
 
 import httpx
@@ -20,12 +19,10 @@ from bot.infra.http.health import Health
 from bot.infra.http.server import CONTENT_SECURITY_POLICY
 from bot.infra.metrics import LoopLag
 from bot.infra.watchdog import ProcessState
-from bot.orders.destinations.model import PayoutTimes
 from bot.orders.order import Order, Phase
 from bot.orders.pay_page.app import create_app
 from bot.orders.pay_page.lookup import PACE, Lookup, TooMany
 from bot.orders.repository import OrderRepository
-from bot.orders.tracking.viewed_orders import ViewedOrders
 from bot.settlement.model import OrderStep
 from tests.infra.keys import VAULT
 from tests.orders.builders import INVOICE, a_deposit_order, an_open_order
@@ -33,7 +30,6 @@ from tests.pictures import qr_texts
 from tests.screens import NOW
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import TRANSLATIONS, label
-from tests.waiting import TIMEOUT_SECONDS
 
 TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
 OTHER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123"
@@ -158,21 +154,6 @@ async def test_a_page_shows_its_payment_in_the_language_asked_for(browser: httpx
     assert heading(nonsense) == label("orders.pay_page.waiting")
 
 
-async def test_only_a_page_that_can_be_paid_says_how_long_transfers_took(
-    store: CountingStore, clock: MovedClock, change_order: Change
-) -> None:
-    async def times() -> PayoutTimes:
-        return PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11))
-
-    said = html.escape(label("orders.help.measured", days=30, median="3 minutes", slow="11 minutes"), quote=False)
-    async with client(store, clock, times=times) as browser:
-        assert said in (await browser.get(PAGE)).text
-        await change_order(paid_at=NOW)
-        clock.at += timedelta(minutes=1)
-    async with client(store, clock, times=times) as browser:
-        assert said not in (await browser.get(PAGE)).text
-
-
 @pytest.mark.usefixtures("change_order")
 async def test_every_answer_keeps_itself_to_itself(browser: httpx.AsyncClient) -> None:
     for path in (PAGE, STATE, QR, "/healthz", *NOWHERE):
@@ -189,38 +170,12 @@ async def test_every_answer_keeps_itself_to_itself(browser: httpx.AsyncClient) -
 
 
 @pytest.mark.usefixtures("change_order")
-async def test_no_answer_repeats_the_name_it_was_asked_by(browser: httpx.AsyncClient) -> None:
-    for path in (PAGE, STATE, *NOWHERE):
-        answer = await browser.get(path)
-        assert "evil.example" not in answer.text + str(answer.headers)
-
-
-async def test_a_plain_address_is_never_told_to_be_encrypted(store: CountingStore, clock: MovedClock) -> None:
-    async with client(store, clock, "http://127.0.0.1:8482") as browser:
-        assert "strict-transport-security" not in (await browser.get("/healthz")).headers
-
-
-@pytest.mark.usefixtures("change_order")
 async def test_what_is_not_there_and_what_never_was_answer_alike(browser: httpx.AsyncClient) -> None:
     answers = [await browser.get(path) for path in NOWHERE]
     assert {answer.status_code for answer in answers} == {404}
     assert len({answer.text for answer in answers}) == 1
     assert heading(answers[0]) == label("orders.pay_page.unknown")
     assert (await browser.post(PAGE)).status_code == 404
-
-
-async def test_only_what_may_be_a_token_is_looked_up(browser: httpx.AsyncClient, store: CountingStore) -> None:
-    for path in ("/p/short", f"/p/{TOKEN}x", "/p/" + "\u00e9" * 32, f"/p/{'*' * 32}"):
-        await browser.get(path)
-    assert store.reads == 0
-
-
-@pytest.mark.usefixtures("change_order")
-async def test_head_answers_as_get_does(browser: httpx.AsyncClient) -> None:
-    for path in (PAGE, STATE, QR, "/healthz"):
-        head, get = await browser.head(path), await browser.get(path)
-        assert head.status_code == get.status_code == 200
-        assert head.headers["content-type"] == get.headers["content-type"]
 
 
 @pytest.mark.parametrize(
@@ -267,48 +222,6 @@ async def test_the_invoice_is_gone_from_every_answer_once_it_is_not_to_be_paid(
     assert (qr.status_code, qr.content) == (410, b"")
 
 
-async def test_what_can_be_paid_with_is_never_given_out_from_memory(
-    browser: httpx.AsyncClient, change_order: Change
-) -> None:
-    for _ in range(3):
-        assert (await browser.get(STATE)).json()["state"] == "waiting"
-    await change_order(paid_at=NOW)
-    assert INVOICE not in (await browser.get(PAGE)).text
-    assert (await browser.get(QR)).status_code == 410
-
-
-async def test_an_invoice_expires_by_our_own_clock(
-    browser: httpx.AsyncClient, change_order: Change, clock: MovedClock
-) -> None:
-    await change_order(expires_at=NOW + timedelta(seconds=5))
-    assert (await browser.get(STATE)).json()["state"] == "waiting"
-    clock.passes(seconds=5)
-    assert (await browser.get(STATE)).json()["state"] == "expired"
-
-
-@pytest.mark.usefixtures("change_order")
-async def test_whoever_has_a_page_open_has_its_order_polled_first(store: CountingStore, clock: MovedClock) -> None:
-    viewed = ViewedOrders(clock)
-    async with client(store, clock, on_viewed=viewed.record_viewed_page) as browser:
-        await browser.get(f"/p/{OTHER}/state")
-        assert viewed.references() == ()
-        await browser.get(STATE)
-    assert viewed.references() == ("ABC2345",)
-
-
-@pytest.mark.usefixtures("change_order")
-async def test_an_unchanged_state_is_told_without_words_and_with_the_time(
-    browser: httpx.AsyncClient, clock: MovedClock
-) -> None:
-    first = await browser.get(STATE)
-    assert set(first.json()) == {"state", "heading", "text", "steps", "again"}
-    clock.passes(seconds=2.5)
-    again = await browser.get(STATE, headers={"if-none-match": first.headers["etag"]})
-    assert (again.status_code, again.content) == (304, b"")
-    assert int(again.headers["x-now"]) - int(first.headers["x-now"]) == 2500
-    assert (await browser.get(f"{STATE}?l=id")).headers["etag"] != first.headers["etag"]
-
-
 async def test_a_row_that_names_another_token_is_not_shown(browser: httpx.AsyncClient, store: CountingStore) -> None:
     order = a_deposit_order("cbbtc")
     assert order.deposit is not None
@@ -334,29 +247,6 @@ async def test_without_its_database_a_page_asks_for_a_moment_and_health_says_so(
     assert (await browser.get(PAGE)).status_code == 200
 
 
-async def test_health_tells_of_workers_that_have_ended(store: CountingStore, clock: MovedClock) -> None:
-    async with client(store, clock, works=False) as browser:
-        answer = await browser.get("/healthz")
-    assert (answer.status_code, answer.json()["workers"]) == (503, False)
-
-
-async def test_health_asks_the_database_once_however_often_it_is_asked(
-    browser: httpx.AsyncClient, store: CountingStore
-) -> None:
-    answers = await asyncio.gather(*(browser.get("/healthz") for _ in range(50)))
-    assert {answer.status_code for answer in answers} == {200}
-    assert store.reads == 1
-
-
-@pytest.mark.usefixtures("change_order")
-async def test_without_a_public_address_there_is_nothing_but_health(store: CountingStore, clock: MovedClock) -> None:
-    async with client(store, clock, "") as browser:
-        assert (await browser.get("/healthz")).status_code == 200
-        for path in (PAGE, STATE, QR, "/static/page.css", *NOWHERE):
-            answer = await browser.get(path)
-            assert (answer.status_code, answer.content) == (404, b"")
-
-
 async def test_a_failure_of_our_own_is_told_without_the_address(
     browser: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -371,15 +261,6 @@ async def test_a_failure_of_our_own_is_told_without_the_address(
     said = str(logs)
     assert "request_failed" in said
     assert TOKEN not in said + answer.text
-
-
-async def test_files_change_their_address_with_their_content(browser: httpx.AsyncClient) -> None:
-    page = (await browser.get("/nothing")).text
-    style = page.partition('rel="stylesheet" href="..')[2].partition('"')[0]
-    answer = await browser.get(style)
-    assert answer.headers["content-type"].startswith("text/css")
-    assert "immutable" in answer.headers["cache-control"]
-    assert "v=" in style
 
 
 async def save_orders_with_pages(store: CountingStore, count: int) -> list[str]:
@@ -406,13 +287,6 @@ async def test_many_pages_are_looked_up_in_a_few_reads_one_at_a_time(store: Coun
     assert store.reads <= 4, "and looked up all the same where that matters"
 
 
-async def test_what_pages_never_show_is_not_kept_for_them(store: CountingStore) -> None:
-    (token,) = await save_orders_with_pages(store, 1)
-    order = await Lookup(store).find(token)
-    assert order is not None
-    assert (order.number, order.holder, order.refusal) == ("", None, None)
-
-
 async def test_when_too_many_ask_some_are_turned_away_and_the_others_served(
     store: CountingStore,
 ) -> None:
@@ -422,44 +296,3 @@ async def test_when_too_many_ask_some_are_turned_away_and_the_others_served(
     assert sum(isinstance(each, Order) for each in found) == 10
     assert sum(isinstance(each, TooMany) for each in found) == 20
     assert await lookup.find(tokens[29]) is not None
-
-
-async def test_one_that_goes_away_does_not_take_the_others_answer_along(store: CountingStore) -> None:
-    (token,) = await save_orders_with_pages(store, 1)
-    lookup = Lookup(store)
-    first, second = (asyncio.create_task(lookup.find(token)) for _ in range(2))
-    await asyncio.sleep(0)
-    first.cancel()
-    assert await second is not None
-
-
-async def test_a_reading_that_something_else_cancels_keeps_no_later_page_waiting(
-    store: CountingStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (token,) = await save_orders_with_pages(store, 1)
-    lookup, reached = Lookup(store), asyncio.Event()
-
-    @asynccontextmanager
-    async def never() -> AsyncIterator[Transaction]:
-        reached.set()
-        await asyncio.Event().wait()
-        yield  # type: ignore[misc]
-
-    with monkeypatch.context() as silent:
-        silent.setattr(store, "reading", never)
-        first = asyncio.create_task(lookup.find(token))
-        await reached.wait()
-        assert lookup._reads._reading is not None
-        lookup._reads._reading.cancel()
-        assert isinstance((await asyncio.gather(first, return_exceptions=True))[0], asyncio.CancelledError)
-    assert await asyncio.wait_for(lookup.find(token), TIMEOUT_SECONDS) is not None
-
-
-async def test_a_read_that_fails_fails_for_those_who_asked_and_for_nobody_after_them(store: CountingStore) -> None:
-    (token,) = await save_orders_with_pages(store, 1)
-    lookup = Lookup(store)
-    store.down = True
-    failed = await asyncio.gather(lookup.find(token), lookup.find(token), return_exceptions=True)
-    assert [type(each) for each in failed] == [StoreDown, StoreDown]
-    store.down = False
-    assert await lookup.find(token) is not None

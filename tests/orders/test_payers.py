@@ -1,22 +1,17 @@
 """An order is its payer's, with or without a chat: what supersedes what, limits, deletion, retention, trouble."""
 
-import asyncio
-from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy import literal, select
 
-from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.limits import Limits
 from bot.orders.messages import order_subject
 from bot.orders.notifications import OrderNotification
-from bot.orders.order import EventNote, Order, Payer, Phase, payer_in_chat, payer_on_page
+from bot.orders.order import EventNote, Order, Payer, Phase, payer_in_chat
 from bot.orders.receipts.repository import ReceiptRepository
-from bot.orders.repository import LinkTally, OrderRepository
+from bot.orders.repository import OrderRepository
 from bot.orders.user_data import delete_links, remove_recipients
 from bot.recipients.repository import RecipientRepository
 from bot.settlement.model import OrderStep
@@ -25,7 +20,7 @@ from bot.staff.notifications import AlarmNotification
 from bot.staff.repository import AlarmRepository
 from bot.support.repository import TicketRepository
 from tests.orders.builders import an_order
-from tests.orders.order_system import EMMA, OSCAR, RULES, SARI, OrderSystem, rules
+from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem, rules
 from tests.orders.payers import LINK, OTHER_PAGE, PAGE, place_for
 from tests.settlement.fake_settlement import FakeSettlement
 from tests.times import DAY, NOW, SECOND
@@ -65,18 +60,6 @@ async def test_an_order_without_a_chat_is_followed_to_its_end_and_notifies_nobod
         assert {user: await RecipientRepository(tx).find_by_user(user) for user in (0, EMMA)} == {0: (), EMMA: ()}
 
 
-async def test_an_invoice_without_a_chat_expires_and_is_no_longer_polled(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    order = await place_for(system, PAGE)
-    await system.poll(after=service.expiry.total_seconds() + 1)
-    expired = await system.order(order.reference)
-    assert (expired.expiry_notified, expired.next_poll_at is not None) == (True, True)
-    await system.poll(after=timedelta(days=1, minutes=11).total_seconds())
-    assert (await system.order(order.reference)).phase is Phase.DONE
-    assert await messages_about(system, order) == []
-
-
 @pytest.mark.parametrize("state", ["FAILED", "LN_INVOICE_PAID"])
 async def test_trouble_without_a_chat_is_the_operators_and_opens_no_ticket_that_nobody_could_read(
     staffed: OrderSystem, service: FakeSettlement, state: str
@@ -100,58 +83,6 @@ async def test_trouble_without_a_chat_is_the_operators_and_opens_no_ticket_that_
         AlarmKind.ORDER_FAILED if failed else AlarmKind.ORDER_STUCK,
         order.reference,
     )
-
-
-@pytest.mark.parametrize("loss", ["lost_after", "lost_before"])
-async def test_a_lost_answer_without_a_chat_is_searched_for_as_any_other(
-    system: OrderSystem, service: FakeSettlement, loss: str
-) -> None:
-    service.places.append(loss)
-    order = await place_for(system, PAGE)
-    assert order.phase is Phase.UNKNOWN
-    await system.find_lost_orders()
-    found = await system.order(order.reference)
-    assert (found.phase, found.payer) == (Phase.OPEN if loss == "lost_after" else Phase.UNKNOWN, PAGE)
-    await system.find_lost_orders(after=61)
-    unresolved = await system.order(order.reference)
-    assert unresolved.phase is (Phase.OPEN if loss == "lost_after" else Phase.UNRESOLVED)
-    await system.find_lost_orders(after=timedelta(days=1).total_seconds())
-    assert (await system.order(order.reference)).phase is not Phase.UNRESOLVED
-    assert await messages_about(system, order) == []
-
-
-async def test_a_changed_price_without_a_chat_waits_for_the_payer_and_is_given_up_after_its_expiry(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    service.locked_rate = service.rate * 9 // 10
-    held = await place_for(system, PAGE)
-    assert held.phase is Phase.NEEDS_CONFIRMATION
-    accepted = await system.orders.accept(held.reference)
-    assert accepted is not None
-    assert accepted.phase is Phase.OPEN
-    other = await place_for(system, OTHER_PAGE)
-    system.clock.passes(hours=2)
-    await system.tracker.check_deadlines()
-    assert (await system.order(other.reference)).phase is Phase.ABANDONED
-    assert await messages_about(system, held) == await messages_about(system, other) == []
-
-
-async def test_a_hundred_equal_orders_of_a_hundred_payers_supersede_none(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    service.gate = asyncio.Event()
-    payers = [payer_on_page(str(n)) for n in range(50)] + [payer_in_chat(9_000 + n) for n in range(50)]
-    placing = []
-    for n, payer in enumerate(payers):
-        service.asked.clear()
-        placing.append(asyncio.create_task(place_for(system, payer, draft_id=str(n))))
-        await service.asked.wait()
-        system.clock.passes(seconds=0.01)
-    service.gate.set()
-    orders = await asyncio.gather(*placing)
-    assert {order.phase for order in orders} == {Phase.OPEN}
-    assert len({order.bolt11 for order in orders}) == len(payers)
-    assert [order.payer for order in orders] == payers
 
 
 @pytest.mark.parametrize("payer", [PAGE, payer_in_chat(EMMA)], ids=["on a page", "in a chat"])
@@ -183,27 +114,6 @@ async def test_what_is_another_payers_or_asked_for_with_another_link_supersedes_
     await place_for(system, payer, origin=origin)
     await system.find_lost_orders()
     assert (await system.order(first.reference)).phase is Phase.OPEN
-
-
-async def test_limits_are_those_of_each_payer(file: str, service: FakeSettlement) -> None:
-    system = OrderSystem(file, service, rules=rules(limits=Limits(open_orders=1)))
-    for payer in (PAGE, OTHER_PAGE, payer_in_chat(EMMA), payer_in_chat(SARI)):
-        await place_for(system, payer)
-        with pytest.raises(Rejection, match=r"orders\.limits\.open"):
-            await place_for(system, payer)
-    assert service.times("place") == 4
-    await system.close()
-
-
-async def test_two_taps_on_a_page_cannot_exceed_its_limit(database: str, service: FakeSettlement) -> None:
-    systems = [OrderSystem(database, service, rules=replace(RULES, limits=Limits(orders_per_hour=3))) for _ in range(2)]
-    results = await asyncio.gather(
-        *(place_for(systems[n % 2], PAGE, draft_id=str(n)) for n in range(8)), return_exceptions=True
-    )
-    assert sum(isinstance(each, Order) for each in results) == service.times("place") == 3
-    assert all(isinstance(each, Order | Rejection) for each in results)
-    for system in systems:
-        await system.close()
 
 
 async def test_a_payer_is_found_by_no_other_and_nobody_has_no_orders(store: Database) -> None:
@@ -242,22 +152,6 @@ async def test_nobody_elses_chat_gets_a_message_of_an_order_without_one(
     assert {chat for chat, _ in await messages_about(system, ordinary)} == {EMMA}
     assert {(each.chat_id, each.subject) for each in system.sender.sent} == {(EMMA, order_subject(ordinary))}
     assert OrderNotification.PAID in system.sender.kinds()
-
-
-async def test_what_came_in_by_links_is_counted_for_each(store: Database) -> None:
-    paid: dict[str, Any] = {"paid_at": NOW, "step": OrderStep.PAID, "idr": 250_000, "phase": Phase.OPEN}
-    sent = {**paid, "phase": Phase.DONE, "state": "COMPLETED", "ended_at": NOW}
-    failed = {**sent, "state": "FAILED"}
-    unpaid = {"phase": Phase.OPEN}
-    async with store.transaction() as tx:
-        for n, (origin, changes) in enumerate(
-            [("a", sent), ("a", sent), ("a", paid), ("a", failed), ("a", unpaid), ("b", unpaid), (None, sent)]
-        ):
-            await OrderRepository(tx).add(an_order(f"R{n}", origin=origin, **changes))
-        assert await OrderRepository(tx).tally_links(["a", "b", "c"]) == {
-            "a": LinkTally(sent=2, sent_idr=500_000, in_progress=1, failed=1),
-            "b": LinkTally(),
-        }
 
 
 async def test_a_deleted_link_takes_its_recipient_from_every_order_and_no_uncertain_one_is_shown(

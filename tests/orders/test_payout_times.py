@@ -79,12 +79,3 @@ async def test_times_are_measured_once_in_a_while_and_not_for_each_reader(
     clock.at += CACHED_FOR
     assert await times.get() is not None
     assert store.reads == 2
-
-
-async def test_without_the_database_nothing_is_said_until_it_is_back(store: FailingStore, clock: MovedClock) -> None:
-    await keep(store, 20, age=DAY, took=lambda _: MINUTE)
-    times = PayoutTimeMeasurement(store, clock)
-    store.down = True
-    assert await times.get() is None
-    store.down = False
-    assert await times.get() is not None

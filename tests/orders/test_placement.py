@@ -3,27 +3,23 @@
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from bot.checkout.draft import DraftStatus
 from bot.core.errors import Rejection
-from bot.core.money import MAX_SATS, Amount
-from bot.infra.db.errors import StoreDown
+from bot.core.money import Amount
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Phase
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.placement.submission import LIST_SECONDS
-from bot.orders.repository import OrderRepository
-from bot.settlement.errors import KeyRefused, NeverReached, NoAnswer, Refused
+from bot.settlement.errors import KeyRefused, NeverReached, Refused
 from bot.settlement.http import Timeouts
-from bot.settlement.model import Quote
 from bot.settlement.transport import DELIVERED_WITHIN_SECONDS
 from bot.staff.notifications import AlarmNotification
-from tests.orders.order_system import EMMA, OSCAR, RULES, OrderSystem, place_unresolved
-from tests.settlement.builders import BCA, BRI, GOPAY
+from tests.orders.order_system import EMMA, OSCAR, RULES, OrderSystem
+from tests.settlement.builders import BRI, GOPAY
 from tests.settlement.fake_settlement import FakeSettlement
 
 
@@ -57,14 +53,6 @@ async def test_a_second_tap_on_confirm_creates_no_second_order(system: OrderSyst
     await system.orders.submission.wait()
     third = await system.confirm(draft)
     assert first.reference == second.reference == third.reference
-    assert service.times("place") == 1
-
-
-async def test_taps_at_the_same_moment_place_one_order(system: OrderSystem, service: FakeSettlement) -> None:
-    draft = await system.draft()
-    orders = await asyncio.gather(*(system.confirm(draft) for _ in range(20)))
-    await system.orders.submission.wait()
-    assert len({order.reference for order in orders}) == 1
     assert service.times("place") == 1
 
 
@@ -115,21 +103,6 @@ async def test_a_vanished_method_is_not_posted_and_leaves_the_draft_open(
     assert service.times("place") == 0
 
 
-async def test_a_code_whose_name_has_changed_is_another_method(system: OrderSystem, service: FakeSettlement) -> None:
-    draft = await system.draft()
-    service.methods = (replace(BCA, name="BANK CENTRAL ASIA"),)
-    with pytest.raises(MethodVanished):
-        await system.confirm(draft)
-
-
-async def test_a_list_that_cannot_be_read_intends_nothing(system: OrderSystem, service: FakeSettlement) -> None:
-    draft = await system.draft()
-    service.reads.append(NoAnswer())
-    with pytest.raises(NoAnswer):
-        await system.confirm(draft)
-    assert await system.all_orders() == ()
-
-
 @pytest.mark.parametrize(
     ("amount", "key", "names"),
     [
@@ -147,26 +120,6 @@ async def test_a_sum_outside_the_limits_is_refused_with_the_number_that_would_be
             await attempt(draft)
         assert (refused.value.key, dict(refused.value.arguments)) == (key, names)
     assert service.times("place") == 0
-
-
-@pytest.mark.parametrize("idr", [20_000, 250_000_000])
-async def test_the_limits_themselves_are_fine(system: OrderSystem, idr: int) -> None:
-    assert (await system.place(amount=Amount("IDR", idr))).phase is Phase.OPEN
-
-
-async def test_a_cap_that_was_lowered_since_the_review_counts(system: OrderSystem, service: FakeSettlement) -> None:
-    draft = await system.draft()
-    service.methods = (replace(BCA, cap=200_000),)
-    with pytest.raises(Rejection) as refused:
-        await system.confirm(draft)
-    assert refused.value.arguments["cap"] == 200_000
-
-
-async def test_more_bitcoin_than_anybody_has_is_refused(system: OrderSystem) -> None:
-    draft = await system.draft(method=BRI, amount=Amount("IDR", 10**12), quote=Quote(Decimal(1), system.clock.now()))
-    with pytest.raises(Rejection) as refused:
-        await system.confirm(draft)
-    assert refused.value.arguments == {"maximum": MAX_SATS}
 
 
 async def test_what_the_service_refuses_is_told_once_with_its_reason_kept_for_staff(
@@ -189,17 +142,6 @@ async def test_a_post_that_surely_made_nothing_is_said_to_have_failed(
     assert (await system.place()).phase is Phase.REFUSED
     await system.deliver()
     assert system.sender.kinds() == [OrderNotification.REFUSED]
-
-
-async def test_the_user_does_not_wait_for_the_service(system: OrderSystem, service: FakeSettlement) -> None:
-    service.gate = asyncio.Event()
-    order = await system.confirm(await system.draft())
-    assert order.phase is Phase.INTENDED
-    assert system.orders.submission.is_submitting(order.reference)
-    service.gate.set()
-    await system.orders.submission.wait()
-    assert not system.orders.submission.is_submitting(order.reference)
-    assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
 async def test_an_intent_says_until_when_its_request_can_be_in_progress_and_an_order_does_not(
@@ -225,17 +167,6 @@ async def test_a_process_that_was_stopped_after_it_saved_the_intent_asks_only_if
     assert (await system.order(order.reference)).phase is (Phase.OPEN if requests else Phase.REFUSED)
 
 
-async def test_a_second_attempt_has_a_time_of_its_own(system: OrderSystem, service: FakeSettlement) -> None:
-    lost = await place_unresolved(system, service)
-    again = await system.orders.try_again(lost.reference)
-    assert again is not None
-    assert again.posting_until == system.clock.now() + RULES.longest_placement
-    system.clock.passes(seconds=6)
-    await system.orders.submission.wait()
-    assert service.times("place") == 1
-    assert (await system.order(again.reference)).phase is Phase.REFUSED
-
-
 async def test_an_intent_that_has_a_result_already_is_not_asked_for(
     system: OrderSystem, other_system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,44 +182,8 @@ async def test_an_intent_that_has_a_result_already_is_not_asked_for(
     assert (await system.order(order.reference)).phase is Phase.REFUSED
 
 
-async def test_an_intent_that_cannot_be_read_before_the_request_is_not_asked_for(
-    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def fail(_: str) -> bool:
-        raise StoreDown
-
-    monkeypatch.setattr(system.orders.results, "may_request", fail)
-    order = await system.place()
-    assert service.times("place") == 0
-    assert order.phase is Phase.REFUSED
-
-
 def test_the_time_of_a_request_covers_the_time_out_of_the_client() -> None:
     assert RULES.longest_request >= timedelta(seconds=Timeouts().total)
     assert RULES.longest_placement - RULES.longest_request >= timedelta(seconds=LIST_SECONDS)
     assert RULES.longest_answer >= timedelta(seconds=max(Timeouts().read, DELIVERED_WITHIN_SECONDS))
     assert RULES.longest_placement - RULES.longest_answer >= timedelta(seconds=Timeouts().pool + Timeouts().connect)
-
-
-async def test_shutting_down_leaves_a_request_under_way_to_the_search(
-    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
-) -> None:
-    service.gate = asyncio.Event()
-    order = await system.begin()
-    await system.orders.submission.close(0.01)
-    assert not system.orders.submission.is_submitting(order.reference)
-    assert (await system.order(order.reference)).phase is Phase.UNKNOWN
-    await other_system.find_lost_orders()
-    assert (await system.order(order.reference)).phase is Phase.OPEN
-    assert other_system.sender.kinds()[0] == OrderNotification.CHECKING
-    assert other_system.sender.payment_requests() == [service.records["svc-1"].bolt11]
-
-
-async def test_the_timeline_says_what_was_known_when(system: OrderSystem, service: FakeSettlement) -> None:
-    service.places.append("lost_after")
-    order = await system.place()
-    await system.find_lost_orders()
-    async with system.store.reading() as tx:
-        events = await OrderRepository(tx).events(order.reference)
-    assert [event.phase for event in events] == [Phase.INTENDED, Phase.UNKNOWN, Phase.OPEN]
-    assert order.user_id == EMMA

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.orders.poll_intervals import LONGEST_INTERVAL
 from bot.orders.tracking.poller import MIN_REQUESTS, DueOrders, paid_interval, select_orders
 
 FIVE = timedelta(seconds=5)
@@ -24,36 +23,6 @@ def due(name: str, urgent: int, others: int) -> DueOrders[str]:
 def counts(selected: list[str]) -> dict[str, int]:
     kinds = [item.rpartition(" ")[0] for item in selected]
     return {kind: kinds.count(kind) for kind in sorted(set(kinds))}
-
-
-@pytest.mark.parametrize(
-    ("paid", "unpaid", "selected"),
-    [
-        (120, 100, {"paid": 6, "unpaid": 3}),
-        (2, 100, {"paid": 2, "unpaid": 7}),
-        (120, 1, {"paid": 8, "unpaid": 1}),
-        (120, 0, {"paid": 9}),
-        (0, 100, {"unpaid": 9}),
-        (4, 4, {"paid": 4, "unpaid": 4}),
-        (0, 0, {}),
-    ],
-)
-def test_unpaid_orders_get_a_third_and_unused_places_pass_over(
-    paid: int, unpaid: int, selected: dict[str, int]
-) -> None:
-    assert counts(select_orders(due("paid", 0, paid), due("unpaid", 0, unpaid), 9)) == selected
-
-
-def test_urgent_orders_come_first_and_get_half_of_their_classs_places() -> None:
-    selected = select_orders(due("paid", 50, 50), due("unpaid", 50, 50), 12)
-    assert counts(selected) == {"paid": 4, "paid urgent": 4, "unpaid": 2, "unpaid urgent": 2}
-    assert all("urgent" in item for item in selected[:6])
-    assert counts(select_orders(due("paid", 3, 50), due("unpaid", 50, 1), 12)) == {
-        "paid": 5,
-        "paid urgent": 3,
-        "unpaid": 1,
-        "unpaid urgent": 3,
-    }
 
 
 def test_the_longest_waiting_are_selected_and_the_classes_alternate() -> None:
@@ -104,10 +73,3 @@ def test_the_gap_of_an_unpaid_order_is_bounded_whatever_number_of_paid_ones_ther
 )
 def test_the_interval_of_paid_orders_stretches_with_their_number(paid: int, unpaid: int, seconds: float) -> None:
     assert paid_interval(FIVE, paid, unpaid, 10.0) == timedelta(seconds=seconds)
-
-
-@given(st.integers(0, 10**6), st.integers(0, 10**6), st.floats(0.01, 1000), st.timedeltas(FIVE, timedelta(days=1)))
-def test_it_is_never_shorter_than_the_usual_and_stretched_to_the_slowest_at_most(
-    paid: int, unpaid: int, per_second: float, interval: timedelta
-) -> None:
-    assert interval <= paid_interval(interval, paid, unpaid, per_second) <= max(interval, LONGEST_INTERVAL)

@@ -59,17 +59,6 @@ def test_paid_orders_are_looked_at_often_among_ten_thousand() -> None:
     assert all(len(orders.polled[number]) >= 6 for number in range(40))
 
 
-def test_every_order_gets_its_turn_though_none_is_on_the_list() -> None:
-    orders = FakeOrders(400)
-
-    @in_virtual_time
-    async def two_minutes() -> None:
-        await watch(orders, 120)
-
-    two_minutes()
-    assert all(len(orders.polled[number]) >= 2 for number in range(400))
-
-
 def test_a_service_a_third_of_a_second_away_is_still_asked_often() -> None:
     orders = FakeOrders(1000, takes=0.3)
 

@@ -1,11 +1,10 @@
 """The characters that a receipt's fonts draw, and their layout: no box for a missing character, no line too long."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.infra.drawing.picture import DRAWN, NOTHING, UNDRAWN, Style, Weight, fit, make_drawable
-from tests.examples import examples
+from bot.infra.drawing.picture import DRAWN, NOTHING, UNDRAWN, Style, Weight, make_drawable
 
 
 @pytest.mark.parametrize("weight", Weight)
@@ -45,22 +44,3 @@ def test_only_characters_of_the_fonts_are_ever_drawn(text: str) -> None:
 )
 def test_what_the_fonts_lack_is_left_out_or_replaced(text: str, drawn: str) -> None:
     assert make_drawable(text, 80) == drawn
-
-
-@settings(max_examples=examples(60))
-@given(st.text(sorted(DRAWN | {" "}), max_size=120), st.integers(60, 900), st.integers(1, 5))
-def test_lines_keep_to_their_width_and_number(text: str, width: int, most: int) -> None:
-    lines = fit(text, Style(Weight.BOLD, 38, 50), width, most)
-    assert len(lines.texts) <= most
-    assert lines.width <= width
-    whole = "".join(text.split())
-    shown = "".join("".join(lines.texts).split())
-    assert shown == whole or (shown.endswith("…") and whole.startswith(shown[:-1]))
-
-
-def test_a_longer_amount_shrinks_and_an_absurd_one_is_wrapped_but_whole() -> None:
-    sizes = (Style(Weight.EXTRA_BOLD, 136, 177), Style(Weight.EXTRA_BOLD, 72, 94))
-    assert fit("Rp500.000", sizes, 864, 4).style.size == 136
-    assert fit("Rp150.000.000.000", sizes, 864, 4).style.size == 72
-    absurd = "Rp" + "9" * 70
-    assert "".join(fit(absurd, sizes, 864, 4).texts) == absurd

@@ -5,7 +5,6 @@ import html
 import re
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -18,7 +17,7 @@ from bot.infra.metrics import LoopLag
 from bot.infra.watchdog import ProcessState
 from bot.orders.order import Order, Phase
 from bot.orders.pay_page.app import CODES_PACE, create_app
-from bot.orders.pay_page.lookup import BatchedReads, Pace, TooMany
+from bot.orders.pay_page.lookup import BatchedReads, TooMany
 from bot.orders.receipts.codes import compact_code, new_code
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
@@ -122,17 +121,6 @@ async def test_the_page_of_a_sent_order_is_its_receipt(
     assert [each for each in PRIVATE if each in answer.text] == []
 
 
-async def test_a_receipt_works_without_scripts(store: Database, clock: MovedClock, browser: httpx.AsyncClient) -> None:
-    code = await add_sent(store, clock)
-    for path in (PAGE, f"/verify/{code}"):
-        page = (await browser.get(path)).text
-        buttons = re.findall(r"<button[^>]*>", page)
-        assert len(buttons) == 2
-        assert all(" hidden>" in each for each in buttons), "only the script shows them"
-        assert 'download="kirim-ABC2345.png"' in page
-        assert not re.search(r"<style|\sstyle=|javascript:|\son\w+=|http-equiv", page)
-
-
 @pytest.mark.parametrize(("status", "changes"), NOT_SENT.items())
 async def test_an_order_that_was_not_sent_shows_no_receipt(
     store: Database, clock: MovedClock, browser: httpx.AsyncClient, status: str, changes: dict[str, Any]
@@ -146,13 +134,6 @@ async def test_an_order_that_was_not_sent_shows_no_receipt(
     assert f'data-state="{status}"' in answer.text
     assert [each for each in ("ABC2345", "BCA", "••••", code, "data-shares") if each in answer.text] == []
     assert f'href="https://t.me/{BOT}"' in answer.text
-
-
-async def test_a_sent_order_without_a_receipt_shows_its_status(store: Database, browser: httpx.AsyncClient) -> None:
-    await add(store)
-    answer = await browser.get(PAGE)
-    assert heading(answer) == label("orders.pay_page.sent")
-    assert "ABC2345" not in answer.text
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -198,20 +179,6 @@ async def test_a_wrong_code_stays_in_its_field_to_be_corrected(
     assert label("orders.verify_page.unknown_text") in text_of(answer)
 
 
-async def test_a_typed_code_leads_to_its_page_without_naming_the_host(
-    store: Database, clock: MovedClock, browser: httpx.AsyncClient
-) -> None:
-    code = await add_sent(store, clock)
-    bare = await browser.get("/verify")
-    assert (bare.status_code, bare.headers["location"]) == (307, "verify/")
-    form = await browser.get("/verify/?l=id")
-    assert heading(form) == label("orders.verify_page.ask", "id")
-    assert 'action="../verify/"' in form.text
-    sent = await browser.get("/verify/", params={"l": "id", "code": f" {code.lower()} "})
-    assert (sent.status_code, sent.headers["location"]) == (303, f"{code}?l=id")
-    assert "evil.example" not in f"{sent.headers} {bare.headers} {form.text}"
-
-
 async def test_the_pictures_of_a_receipt_lead_to_its_check(
     store: Database, clock: MovedClock, browser: httpx.AsyncClient
 ) -> None:
@@ -238,51 +205,6 @@ async def test_after_a_deletion_a_receipt_can_be_checked_without_its_recipient(
     assert "ABC2345" in answer.text
     assert [each for each in (*PRIVATE, "7890", "B•••", "receipt.png") if each in answer.text] == []
     assert (await browser.get(f"/verify/{code}/receipt.png")).status_code == 404
-
-
-async def test_a_receipt_whose_order_cannot_be_read_is_not_called_false(
-    store: Database, clock: MovedClock, browser: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    code = await add_sent(store, clock)
-
-    async def unreadable(*_: object) -> tuple[Order, ...]:
-        return ()
-
-    monkeypatch.setattr(OrderRepository, "with_references", unreadable)
-    answer = await browser.get(f"/verify/{code}")
-    assert (answer.status_code, heading(answer)) == (503, label("orders.pay_page.trouble"))
-
-
-async def test_without_a_public_address_or_a_bot_there_are_no_links_to_them(store: Database, clock: MovedClock) -> None:
-    code = await add_sent(store, clock)
-    async with client(store, clock, bot="") as nameless:
-        for path in (PAGE, f"/verify/{code}", "/verify/", "/none"):
-            assert "t.me" not in (await nameless.get(path)).text
-    async with client(store, clock, public_url="") as private:
-        assert (await private.get(f"/verify/{code}")).status_code == 404
-
-
-async def test_codes_are_looked_up_at_a_limited_pace_and_a_single_one_at_once() -> None:
-    batches: list[int] = []
-    passed: list[float] = []
-
-    async def read(codes: Any) -> dict[str, str]:
-        batches.append(len(codes))
-        return dict.fromkeys(codes, "found")
-
-    async def pass_time(seconds: float) -> None:
-        passed.append(seconds)
-        await asyncio.get_running_loop().run_in_executor(None, int)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bot.orders.pay_page.lookup.asyncio.sleep", pass_time)
-        reads = BatchedReads(read, Pace(batch=20, pause_seconds=0.2, max_waiting=50))
-        found = await asyncio.gather(*(reads.find(str(number)) for number in range(60)), return_exceptions=True)
-    assert batches == [20, 20, 10]
-    assert passed[:2] == [0.2, 0.2]
-    assert sum(each == "found" for each in found) == 50
-    assert sum(isinstance(each, TooMany) for each in found) == 10
-    assert timedelta(seconds=sum(passed[:2])) < timedelta(seconds=1)
 
 
 class SlowReads(BatchedReads[str]):
@@ -321,33 +243,3 @@ async def test_a_genuine_code_is_checked_although_600_guesses_wait(monkeypatch: 
     results = await asyncio.gather(*asked, *guesses, return_exceptions=True)
     assert sum(isinstance(each, TooMany) for each in results) == 101
     assert results.count("found") == 500
-
-
-async def test_codes_that_wait_are_checked_in_random_order_at_the_same_pace(monkeypatch: pytest.MonkeyPatch) -> None:
-    reads = SlowReads(monkeypatch)
-    asked = await ask(reads, range(500))
-    reads.pace.set()
-    await asyncio.gather(*asked)
-    order = [int(code) for batch in reads.batches for code in batch]
-    assert [len(batch) for batch in reads.batches] == [20] * 25
-    assert sorted(order) == list(range(500))
-    assert order != sorted(order)
-
-
-async def test_earlier_and_later_codes_make_room_equally_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    reads = SlowReads(monkeypatch)
-    asked = [*await ask(reads, ["being read"]), *await ask(reads, range(500)), *await ask(reads, range(500, 1000))]
-    reads.pace.set()
-    results = await asyncio.gather(*asked, return_exceptions=True)
-    lost = [number for number, result in enumerate(results) if isinstance(result, TooMany)]
-    assert len(lost) == 500
-    # An earlier one stays with (499 / 500) ** 500 = 0.37, so 316 of them are lost, and 184 of the later ones. 10 is the
-    # standard deviation.
-    assert 240 < sum(number <= 500 for number in lost) < 400
-
-
-async def test_a_code_that_waits_already_takes_no_place_from_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    reads = SlowReads(monkeypatch)
-    asked = [*await ask(reads, ["being read"]), *await ask(reads, range(500)), *await ask(reads, range(500))]
-    reads.pace.set()
-    assert set(await asyncio.gather(*asked)) == {"found"}

@@ -13,8 +13,6 @@ from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, Crashing
 from tests.orders.order_system import OrderSystem, SentMessage
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
-STATES = ("LN_INVOICE_PAID", "IDR_SETTLED", "COMPLETED")
-
 
 @dataclass
 class Chat:
@@ -70,25 +68,6 @@ async def poll(system: OrderSystem) -> None:
         await system.delivery.wait_until_sent()
         if any(isinstance(task.exception(), Crash) for task in tasks):
             raise Crash
-
-
-async def test_the_receipt_is_the_message_that_the_rupiah_were_sent(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    order = await system.place()
-    for state in STATES:
-        service.becomes(order.service_id or "", state)
-        await system.poll()
-    assert system.sender.edits_and_messages()[-1] == OrderNotification.SENT
-    assert system.sender.kinds().count(OrderNotification.SENT) == 1
-
-
-async def test_a_failed_order_has_no_receipt(system: OrderSystem, service: FakeSettlement) -> None:
-    order = await system.place()
-    for state in ("LN_INVOICE_PAID", "FAILED"):
-        service.becomes(order.service_id or "", state)
-        await system.poll()
-    assert OrderNotification.SENT not in system.sender.kinds()
 
 
 async def test_wherever_the_bot_is_killed_one_order_has_one_code(migrated_file: Any, tmp_path: Path) -> None:

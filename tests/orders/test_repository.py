@@ -48,16 +48,6 @@ async def test_two_processes_place_one_order_for_one_attempt(store: Database, ot
         assert await OrderRepository(tx).of_draft("d1") == an_order(f"R{placed.index(True)}", draft_id="d1")
 
 
-async def test_saving_moves_on_to_the_next_version_and_a_stale_order_saves_nothing(store: Database) -> None:
-    async with store.transaction() as tx:
-        await OrderRepository(tx).add(an_order())
-        opened = await OrderRepository(tx).save(an_order(phase=Phase.OPEN, service_id="cm1"))
-        assert opened == an_order(phase=Phase.OPEN, service_id="cm1", version=1)
-        assert await OrderRepository(tx).save(an_order(phase=Phase.UNKNOWN)) is None
-        assert await OrderRepository(tx).save(an_order("unknown")) is None
-        assert await OrderRepository(tx).get("R2345AB") == opened
-
-
 async def test_a_second_order_with_one_payment_hash_breaks_a_rule_for_good(store: Database) -> None:
     async with store.transaction() as tx:
         await OrderRepository(tx).add(an_order("R1", draft_id="d1", payment_hash="00"))
@@ -97,64 +87,6 @@ async def test_an_order_of_the_service_belongs_to_one_intent(store: Database) ->
         assert await OrderRepository(tx).get("R2") == an_order("R2")
 
 
-async def test_a_user_sees_the_newest_first(store: Database) -> None:
-    async with store.transaction() as tx:
-        for n in range(5):
-            await OrderRepository(tx).add(an_order(f"R{n}", created_at=NOW + n * SECOND))
-        await OrderRepository(tx).add(an_order("R9", user_id=1002))
-    async with store.reading() as tx:
-        assert [order.reference for order in await OrderRepository(tx).of_user(1001)] == [
-            "R4",
-            "R3",
-            "R2",
-            "R1",
-            "R0",
-        ]
-        page = await OrderRepository(tx).of_user(1001, limit=2, offset=2)
-        assert [order.reference for order in page] == ["R2", "R1"]
-
-
-async def test_the_newer_orders_of_a_user_are_counted_as_they_are_listed(store: Database) -> None:
-    # The reference decides between three orders of one moment. Another user's orders are between them.
-    places = {"R0": 0, "RA": 1, "RB": 1, "RC": 1, "R5": 2}
-    async with store.transaction() as tx:
-        for reference, second in places.items():
-            await OrderRepository(tx).add(an_order(reference, created_at=NOW + second * SECOND))
-            await OrderRepository(tx).add(an_order(f"{reference}X", user_id=1002, created_at=NOW + second * SECOND))
-    middle = an_order("RB", created_at=NOW + SECOND)
-    async with store.reading() as tx:
-        newest_first = [order.reference for order in await OrderRepository(tx).of_user(1001)]
-        assert newest_first == ["R5", "RC", "RB", "RA", "R0"]
-        assert (await OrderRepository(tx).count_newer(middle), await OrderRepository(tx).count_of_user(1001)) == (
-            2,
-            5,
-        )
-        assert await OrderRepository(tx).count_of_user(4711) == 0
-
-
-async def test_orders_that_have_ended_are_not_open(store: Database) -> None:
-    async with store.transaction() as tx:
-        for n, phase in enumerate(Phase):
-            await OrderRepository(tx).add(an_order(phase.value, phase=phase, created_at=NOW + n * SECOND))
-    async with store.reading() as tx:
-        found = [order.phase for order in await OrderRepository(tx).open_of_user(1001)]
-        limited = [order.phase for order in await OrderRepository(tx).open_of_user(1001, limit=1)]
-    assert found == [Phase.OPEN, Phase.NEEDS_CONFIRMATION, Phase.UNRESOLVED, Phase.UNKNOWN, Phase.INTENDED]
-    assert limited == [Phase.OPEN]
-
-
-async def test_orders_are_listed_by_phase_oldest_first(store: Database) -> None:
-    async with store.transaction() as tx:
-        await OrderRepository(tx).add(an_order("R1", phase=Phase.UNKNOWN, created_at=NOW + SECOND))
-        await OrderRepository(tx).add(an_order("R2", phase=Phase.INTENDED))
-        await OrderRepository(tx).add(an_order("R3", phase=Phase.DONE))
-    async with store.reading() as tx:
-        found = await OrderRepository(tx).in_phase({Phase.UNKNOWN, Phase.INTENDED})
-        assert [order.reference for order in found] == ["R2", "R1"]
-        assert len(await OrderRepository(tx).in_phase({Phase.UNKNOWN, Phase.INTENDED}, limit=1)) == 1
-        assert await OrderRepository(tx).in_phase(()) == ()
-
-
 async def test_due_orders_are_read_by_class_the_longest_waiting_first(store: Database) -> None:
     due: dict[str, dict[str, Any]] = {
         "late": {"next_poll_at": NOW - 2 * SECOND},
@@ -173,15 +105,6 @@ async def test_due_orders_are_read_by_class_the_longest_waiting_first(store: Dat
         assert named(await OrderRepository(tx).due(NOW, is_paid=False, limit=1)) == ["late"]
         assert await OrderRepository(tx).count_due(NOW - 2 * SECOND, is_paid=True) == 1
         assert await OrderRepository(tx).count_due(NOW, is_paid=False) == 2
-
-
-async def test_paying_moves_an_order_to_the_other_class(store: Database) -> None:
-    async with store.transaction() as tx:
-        await OrderRepository(tx).add(an_order("R1", next_poll_at=NOW))
-        await OrderRepository(tx).add(an_order("R2", next_poll_at=NOW - SECOND))
-        await OrderRepository(tx).save(an_order("R1", next_poll_at=NOW, step=OrderStep.PAID))
-        assert named(await OrderRepository(tx).due(NOW, is_paid=True)) == ["R1"]
-        assert named(await OrderRepository(tx).due(NOW, is_paid=False)) == ["R2"]
 
 
 async def test_what_somebody_looks_at_is_due_before_its_stretched_time(store: Database) -> None:
@@ -239,15 +162,6 @@ async def test_the_intents_an_order_could_be_mistaken_for(store: Database) -> No
     assert [order.reference for order in found] == ["abandoned", "same"]
 
 
-async def test_orders_are_found_by_the_tokens_of_their_pages(store: Database) -> None:
-    one, other = an_order("R1", page_token="t1"), an_order("R2", page_token="t2")
-    async with store.transaction() as tx:
-        for order in (one, other, an_order("R3", page_token=None)):
-            assert await OrderRepository(tx).add(order)
-        assert await OrderRepository(tx).by_page_token(["t2", "t1", "t3", ""]) == {"t1": one, "t2": other}
-        assert await OrderRepository(tx).by_page_token([]) == {}
-
-
 async def test_the_events_of_an_order_stay_in_order(store: Database) -> None:
     seen = [
         OrderEvent(reference="R2345AB", at=NOW, phase=Phase.INTENDED, state=""),
@@ -261,22 +175,6 @@ async def test_the_events_of_an_order_stay_in_order(store: Database) -> None:
     async with store.reading() as tx:
         assert await OrderRepository(tx).events("R2345AB") == tuple(seen)
         assert await OrderRepository(tx).events("other") == ()
-
-
-async def test_an_event_without_its_order_is_refused(store: Database) -> None:
-    with pytest.raises(StoreDown):
-        async with store.transaction() as tx:
-            await OrderRepository(tx).add_event(OrderEvent(reference="none", at=NOW, phase=Phase.OPEN, state=""))
-
-
-async def test_a_users_orders_after_a_moment_come_oldest_first_and_without_others(store: Database) -> None:
-    orders = [an_order(f"R{n}", created_at=NOW + n * SECOND) for n in (3, 1, 2, 0)]
-    async with store.transaction() as tx:
-        for order in (*orders, an_order("R9", created_at=NOW + SECOND, user_id=1002)):
-            await OrderRepository(tx).add(order)
-    async with store.reading() as tx:
-        assert named(await OrderRepository(tx).placed_after(payer_in_chat(1001), NOW)) == ["R1", "R2", "R3"]
-        assert await OrderRepository(tx).placed_after(payer_in_chat(1003), NOW) == ()
 
 
 async def test_orders_that_may_count_were_created_or_paid_lately_or_are_not_over(store: Database) -> None:
@@ -304,26 +202,6 @@ async def test_orders_that_may_count_were_created_or_paid_lately_or_are_not_over
     assert with_newest[1001] == counted[1001]
     assert [order.reference for order in with_newest[1003]] == ["R8"]
     assert with_newest[1004] == ()
-
-
-async def test_what_was_paid_long_ago_and_not_told_to_be_stuck_is_found_the_longest_first(store: Database) -> None:
-    def paid(reference: str, ago: int, **changes: Any) -> Any:
-        known = {"phase": Phase.OPEN, "step": OrderStep.PAID, "paid_at": NOW - ago * SECOND}
-        return an_order(reference, **{**known, **changes})
-
-    orders = (
-        paid("R1", 60),
-        paid("R2", 90),
-        paid("R3", 59),
-        paid("R4", 90, overdue_notified_at=NOW),
-        paid("R5", 90, phase=Phase.DONE, state="COMPLETED"),
-        an_order("R6", phase=Phase.OPEN),
-    )
-    async with store.transaction() as tx:
-        for order in orders:
-            await OrderRepository(tx).add(order)
-        assert [order.reference for order in await OrderRepository(tx).overdue(NOW - 60 * SECOND)] == ["R2", "R1"]
-        assert [order.reference for order in await OrderRepository(tx).overdue(NOW, limit=1)] == ["R2"]
 
 
 @on_postgresql  # SQLite has one writer

@@ -6,24 +6,19 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from sqlalchemy import update
 
 from bot.checkout.draft import DraftStatus
 from bot.checkout.service import place_order
 from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.infra.db.user_rows import delete_rows
-from bot.orders import user_data
-from bot.orders.deposits import MAY_BE_PAID_FOR
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import HoldReason, Order, Phase
 from bot.orders.repository import OrderRepository
-from bot.orders.tables import orders
-from bot.settlement.errors import NoAnswer
 from tests.harness.databases import on_postgresql
 from tests.orders.builders import an_order
-from tests.orders.order_system import EMMA, NUMBER, SARI, OrderSystem, place_unresolved, rules
-from tests.settlement.builders import BCA, BRI, GOPAY, a_deposit
+from tests.orders.order_system import EMMA, NUMBER, SARI, OrderSystem, place_unresolved
+from tests.settlement.builders import a_deposit
 from tests.settlement.fake_settlement import FakeSettlement
 
 SAT = Amount("SAT", 25_000)
@@ -102,13 +97,6 @@ async def test_a_deposit_that_is_never_shown_gets_no_payment_for_another_one(sys
     assert (order.amount, order.requested_amount) == (SAT, Amount("SAT", 25_001))
 
 
-async def test_a_deposit_that_is_not_watched_any_longer_keeps_its_sum(system: OrderSystem) -> None:
-    first = await system.place(SARI, **SAME)
-    await system.poll(after=7.5 * 86_400)
-    assert (await system.order(first.reference)).is_given_up
-    await is_shown_alone(system, await system.place(**SAME))
-
-
 async def test_equal_deposits_get_sums_that_differ_and_are_both_shown(system: OrderSystem) -> None:
     made = [await system.place(who, **SAME) for who in (EMMA, SARI, EMMA)]
     other = await system.place(amount=SAT, channel="btcb")
@@ -133,33 +121,6 @@ async def test_a_sum_is_free_again_when_its_order_is_known_to_be_paid_failed_or_
     order = await system.place(**SAME)
     assert order.sats == 25_000
     await is_shown_alone(system, order)
-
-
-async def test_a_sum_that_no_order_ever_had_is_preferred_to_one_that_nobody_pays_any_longer(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    await dropped(system)
-    system.clock.passes(days=30)
-    order = await system.place(**SAME)
-    assert order.sats == 25_001, "the service never ends an unpaid order"
-    await is_shown_alone(system, order)
-    async with system.store.transaction() as tx:
-        for sats in range(25_002, 25_251):
-            old = an_order(f"OLD{sats}", channel="cbbtc", expected_sats=sats, created_at=service.now())
-            await OrderRepository(tx).add(replace(old, phase=Phase.ABANDONED, page_token=None))
-    assert (await system.orders.estimate_order((), BCA, SAT, "cbbtc")).sats == 25_000
-
-
-async def test_a_deposit_that_is_shown_keeps_its_sum_at_any_age(system: OrderSystem) -> None:
-    await system.place(SARI, **SAME)
-    system.clock.passes(days=30)
-    async with system.store.reading() as tx:
-        used = await OrderRepository(tx).sums_used("cbbtc", 1, 30_000, since=system.clock.now())
-    assert used == {25_000: True}
-
-
-async def test_deposits_are_kept_apart_for_longer_than_they_can_be_paid() -> None:
-    assert user_data.KEEP_NEVER_SHOWN > MAY_BE_PAID_FOR
 
 
 # a sum in rupiah
@@ -189,48 +150,7 @@ async def test_a_price_that_brings_less_rupiah_than_asked_for_is_asked_about(
     assert in_sats.phase is Phase.OPEN, "nobody was promised a number of rupiah"
 
 
-async def test_a_small_change_of_price_before_the_confirmation_still_brings_the_rupiah(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    draft = await system.draft(amount=RUPIAH, channel="cbbtc")
-    service.rate *= Decimal("0.995")
-    order = await system.confirm(draft)
-    await system.orders.submission.wait()
-    order = await system.order(order.reference)
-    assert order.phase is Phase.OPEN
-    assert (order.idr or 0) >= 250_000
-    assert (order.expected_sats, order.expected_idr) == (14_780, 251_260), "the agreed price, for the sum that is paid"
-
-
 # the review and its sum
-
-
-async def test_the_review_shows_the_sum_that_is_ordered(system: OrderSystem) -> None:
-    await system.place(SARI, **SAME)
-    draft = await system.draft(**SAME)
-    _, estimated = await system.review(draft)
-    order = await place_order(system.orders, draft, reviewed_sats=estimated.sats)
-    await system.orders.submission.wait()
-    assert (estimated.sats, estimated.idr) == (25_001, order.expected_idr) == (order.expected_sats, 425_017)
-
-
-async def test_a_sum_that_another_order_takes_after_the_review_is_replaced_by_the_next_one(system: OrderSystem) -> None:
-    draft = await system.draft(**SAME)
-    await system.place(SARI, **SAME)
-    order = await place_order(system.orders, draft, reviewed_sats=25_000)
-    await system.orders.submission.wait()
-    assert order.requested_amount == Amount("SAT", 25_001)
-    await is_shown_alone(system, order)
-
-
-async def test_the_reviewed_sum_is_kept_while_it_is_free_also_if_a_smaller_one_is_free_again(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    first = await system.place(SARI, **SAME)
-    draft = await system.draft(**SAME)
-    service.becomes(first.service_id or "", "USDT_RECEIVED")
-    await system.poll()
-    assert (await place_order(system.orders, draft, reviewed_sats=25_001)).expected_sats == 25_001
 
 
 @pytest.mark.parametrize("change", ["price", "sums"])
@@ -260,48 +180,6 @@ async def test_a_sum_that_would_be_much_larger_than_the_reviewed_one_is_not_orde
     assert order.expected_sats >= estimated.sats
 
 
-@pytest.mark.parametrize("reviewed", [0, 1, 24_999])
-async def test_a_smaller_sum_than_was_asked_for_is_never_ordered(system: OrderSystem, reviewed: int) -> None:
-    order = await place_order(system.orders, await system.draft(**SAME), reviewed_sats=reviewed)
-    assert order.requested_amount == SAT
-
-
-async def test_a_sum_that_no_review_can_have_shown_is_not_ordered(system: OrderSystem, service: FakeSettlement) -> None:
-    for method in (BCA, BRI):
-        with pytest.raises(Rejection):
-            await place_order(system.orders, await system.draft(**SAME, method=method), reviewed_sats=10**39)
-    assert service.times("place") == 0
-
-
-async def test_without_a_quote_of_today_no_deposit_is_ordered(system: OrderSystem, service: FakeSettlement) -> None:
-    draft, reads = await system.draft(**SAME), service._read
-
-    def fail_quotes(call: str, about: str = "") -> None:
-        if call == "quote":
-            raise NoAnswer
-        reads(call, about)
-
-    service._read = fail_quotes  # type: ignore[method-assign]
-    with pytest.raises(NoAnswer):
-        await system.confirm(draft)
-    assert service.times("place") == 0
-
-
-async def test_the_limits_hold_for_the_sum_in_whole_sats(file: str, service: FakeSettlement) -> None:
-    service.methods = (replace(BCA, cap=250_000), BRI, GOPAY)
-    system = OrderSystem(file, service, rules=rules(min_order_idr=250_000))
-    draft = await system.draft(amount=RUPIAH, channel="cbbtc", method=service.methods[0])
-    for doing in (system.review(draft), system.confirm(draft)):
-        with pytest.raises(Rejection, match=r"orders\.amount\.deposit_above_cap") as caught:
-            await doing
-        assert caught.value.arguments["idr"] == 250_002
-    assert service.times("place") == 0
-    service.methods = (replace(BCA, cap=250_002), BRI, GOPAY)
-    order = await system.place(amount=RUPIAH, channel="cbbtc", method=service.methods[0])
-    assert (order.phase, order.idr) == (Phase.OPEN, 250_002)
-    await system.close()
-
-
 # other ways to an order
 
 
@@ -318,33 +196,6 @@ async def test_another_attempt_asks_for_another_sum_because_the_lost_order_may_e
     assert again.amount == lost.amount == amount
     assert again.requested_amount.value == lost.requested_amount.value + 1
     await is_shown_alone(system, again)
-
-
-async def test_another_attempt_that_would_cost_much_more_is_left_to_its_sender(
-    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    typed = {"amount": RUPIAH, "channel": "cbbtc"}
-    monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **typed))
-    lost = await place_unresolved(system, service)
-    service.rate *= Decimal("0.98")
-    with pytest.raises(Rejection, match=r"orders\.deposit\.sum_changed"):
-        await system.orders.try_again(lost.reference)
-    assert (await system.order(lost.reference)).phase is Phase.UNRESOLVED
-
-
-@pytest.mark.parametrize("amount", [SAT, RUPIAH])
-async def test_the_same_amount_ordered_again_supersedes_a_deposit_although_its_sum_differs(
-    system: OrderSystem, service: FakeSettlement, amount: Amount
-) -> None:
-    service.gate = asyncio.Event()
-    first = await system.begin(amount=amount, channel="cbbtc")
-    system.clock.passes(seconds=3)
-    second = await system.confirm(await system.draft(amount=amount, channel="cbbtc"))
-    service.gate.set()
-    await system.orders.submission.wait()
-    first = await system.order(first.reference)
-    assert (first.phase, first.deposit) == (Phase.ABANDONED, None)
-    await is_shown_alone(system, second)
 
 
 async def test_a_lost_deposit_is_found_by_its_sats(system: OrderSystem, service: FakeSettlement) -> None:
@@ -396,57 +247,6 @@ async def test_a_deposit_whose_sum_another_order_got_meanwhile_is_not_shown(syst
     await is_shown_alone(system, await system.place(**SAME))
 
 
-@pytest.mark.parametrize(("state", "read"), [("FAILED", "list"), ("USDT_RECEIVED", "list"), ("FAILED", "look_up")])
-async def test_an_equal_order_that_the_service_has_settled_keeps_nothing_back(
-    system: OrderSystem, service: FakeSettlement, state: str, read: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    listing = service.newest
-
-    async def without_other(limit: int = 100) -> Any:
-        newest = await listing(limit)
-        return newest if read == "list" else replace(newest, reports=newest.reports[1:])
-
-    async def add(system: OrderSystem) -> None:
-        other = await add_other(system)
-        service.becomes(other.service_id or "", state)
-
-    monkeypatch.setattr(service, "newest", without_other)
-    order = await place_beside_other(system, add)
-    assert order.phase is Phase.OPEN
-    assert service.times("look_up") == (read == "look_up")
-
-
-async def test_an_equal_order_whose_state_cannot_be_read_keeps_the_deposit_back(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    async def add(system: OrderSystem) -> None:
-        other = await add_other(system)
-        del service.records[other.service_id or ""]
-
-    order = await place_beside_other(system, add)
-    assert order.phase is Phase.ABANDONED
-    assert service.times("look_up") == 1
-
-
-async def test_a_price_is_not_accepted_beside_an_order_that_got_its_sum(system: OrderSystem) -> None:
-    order = await held(system, EMMA)
-    await add_other(system)
-    accepted = await system.orders.accept(order.reference)
-    assert accepted is not None
-    assert accepted.phase is Phase.ABANDONED
-    await system.deliver()
-    assert system.sender.kinds()[-1] == OrderNotification.DEPOSIT_TAKEN
-
-
-async def test_an_order_for_which_the_service_named_another_sum_has_that_sum(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    service.answers.append({"sats": 30_000})
-    assert (await system.place(SARI, **SAME)).phase is Phase.ABANDONED
-    assert [(await system.place(**SAME, number=number)).sats for number in ("86201", "86202")] == [25_000, 25_001]
-    assert (await system.place(amount=Amount("SAT", 30_000), channel="cbbtc")).sats == 30_001
-
-
 # several processes
 
 
@@ -463,19 +263,6 @@ async def reserve_together(url: str, service: FakeSettlement) -> None:
         await system.close()
 
 
-async def test_two_processes_never_reserve_the_same_sum(file: str, service: FakeSettlement) -> None:
-    await reserve_together(file, service)
-
-
 @on_postgresql
 async def test_two_processes_on_postgresql_never_reserve_the_same_sum(database: str, service: FakeSettlement) -> None:
     await reserve_together(database, service)
-
-
-async def test_what_cannot_be_decrypted_keeps_its_sum(system: OrderSystem) -> None:
-    first = await dropped(system)
-    async with system.store.transaction() as tx:
-        await tx.connection.execute(
-            update(orders).where(orders.c.reference == first.reference).values(number="unreadable", method="{")
-        )
-    await is_shown_alone(system, await system.place(**SAME))

@@ -6,7 +6,7 @@ from bot.orders.messages import order_subject
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order
 from tests.infra.builders import message_id_of
-from tests.orders.order_system import OrderSystem, place_unresolved
+from tests.orders.order_system import OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
 REVIEW = 77
@@ -32,16 +32,6 @@ async def test_the_review_is_saved_with_the_intent_and_never_sent(system: OrderS
     assert (review.status, review.attempts) == (NotificationStatus.SENT, 0)
 
 
-async def test_a_second_try_is_shown_in_the_message_in_which_it_was_asked_for(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    lost = await place_unresolved(system, service)
-    again = await system.orders.try_again(lost.reference, 88)
-    assert again is not None
-    await system.orders.submission.wait()
-    assert (await review_of(system, lost), await review_of(system, again)) == (None, 88)
-
-
 async def test_a_review_is_edited_after_the_invoice_of_its_order(system: OrderSystem, service: FakeSettlement) -> None:
     service.places.append("lost_after")
     lost = await system.place(message_id=REVIEW)
@@ -49,12 +39,3 @@ async def test_a_review_is_edited_after_the_invoice_of_its_order(system: OrderSy
     assert await kinds_of(system, lost) == ["review", "checking", "invoice", "edit_review"]
     direct = await system.place(message_id=REVIEW, number="8720999999")
     assert await kinds_of(system, direct) == ["review", "invoice", "edit_review"]
-
-
-async def test_an_order_without_a_known_review_has_nothing_to_correct(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    service.places.append("lost_after")
-    lost = await system.place()
-    await system.find_lost_orders()
-    assert await kinds_of(system, lost) == ["checking", "invoice"]

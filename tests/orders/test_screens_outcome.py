@@ -9,14 +9,11 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, still_applies
 from bot.orders.screens import order_messages
-from bot.orders.screens.formatting import format_sent
-from bot.recipients.formatting import format_method
 from bot.settlement.model import OrderStep
 from tests.orders.builders import ORDER_LINE, an_open_order, orders_in_each_state
 from tests.screens import JAKARTA, NOW, ScreenCase
-from tests.texts import TRANSLATIONS, label, readable, starts, text
+from tests.texts import TRANSLATIONS, label, starts, text
 
-ENGLISH = TRANSLATIONS.get("en")
 MOMENTS = dict(orders_in_each_state())
 
 
@@ -33,38 +30,10 @@ def labels(seen: ScreenCase) -> list[str]:
     return [button.label for button in seen.buttons]
 
 
-def test_a_moved_price_is_a_question_with_both_prices() -> None:
-    seen = message_screen(OrderNotification.PRICE_MOVED, MOMENTS["held"])
-    assert seen.text == text(
-        "orders.notification.price_moved",
-        line=ORDER_LINE,
-        reviewed="29,410 sats",
-        reviewed_idr="Rp500,000",
-        locked="29,412 sats",
-        locked_idr="Rp500,000",
-    )
-    assert labels(seen) == [label("orders.button.accept_price"), label("orders.button.no_thanks")]
-
-
-@pytest.mark.parametrize("locale", LOCALES)
-def test_the_question_whether_an_order_is_theirs_shows_the_price_before_and_now(locale: str) -> None:
-    """If the user accepts, the invoice is shown at the locked price without another question."""
-    order = replace(MOMENTS["held"], sats=44_115, idr=500_000)
-    seen = message_screen(OrderNotification.RECIPIENT_MASKED, order, locale)
-    for figure in ("29", "410", "44", "115"):
-        assert figure in seen.text
-
-
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_question_whether_an_order_is_theirs_shows_the_whole_number_that_it_asks_about(locale: str) -> None:
     seen = message_screen(OrderNotification.RECIPIENT_MASKED, MOMENTS["held"], locale)
     assert "1234 5678 90" in seen.text
-
-
-def test_an_offer_that_is_over_can_not_be_accepted_any_more() -> None:
-    seen = message_screen(OrderNotification.PRICE_MOVED, MOMENTS["offer over"])
-    assert seen.text == text("orders.notification.offer_over", line=ORDER_LINE)
-    assert labels(seen) == [label("orders.button.requote")]
 
 
 def test_a_refusal_quotes_the_service_as_text_and_says_that_nothing_is_to_be_paid() -> None:
@@ -91,22 +60,6 @@ def test_a_known_reason_of_a_refusal_is_said_in_the_readers_language(said: str, 
     seen = message_screen(OrderNotification.REFUSED, replace(MOMENTS["refused"], refusal=said), locale)
     assert text(f"orders.refusal.{about}", locale) in seen.text
     assert said not in seen.text
-
-
-def test_an_order_that_is_being_created_says_so_and_promises_a_message() -> None:
-    shown = order_messages.show_status_or_question(
-        Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), MOMENTS["intended"], help_offered=True
-    )
-    assert ScreenCase("intended", shown).text == text("orders.placing", line=ORDER_LINE)
-
-
-def test_an_unknown_outcome_asks_for_patience_and_the_decision_is_the_users() -> None:
-    checking = message_screen(OrderNotification.CHECKING, MOMENTS["unknown"])
-    assert checking.text == text("orders.notification.checking", line=ORDER_LINE)
-    assert labels(checking) == []
-    unresolved = message_screen(OrderNotification.UNRESOLVED, MOMENTS["unresolved"])
-    assert unresolved.text == text("orders.notification.unresolved", line=ORDER_LINE)
-    assert labels(unresolved) == [label("orders.button.try_again"), label("orders.button.drop")]
 
 
 @pytest.mark.parametrize(
@@ -153,14 +106,6 @@ def test_a_failed_payout_links_the_operators_policy_if_there_is_one(locale: str,
     assert "href" not in shown(OrderNotification.OVERDUE, "overdue", policy), "it may still be sent"
 
 
-def test_sent_names_the_place() -> None:
-    bank = replace(MOMENTS["COMPLETED"], paid_at=NOW)
-    wallet = replace(bank, method=replace(bank.method, kind="ewallet"))
-    assert readable(format_sent(ENGLISH, bank)) == text("orders.notification.sent_bank", line=ORDER_LINE)
-    expected = text("orders.notification.sent_ewallet", line=ORDER_LINE, name=format_method(wallet.method))
-    assert readable(format_sent(ENGLISH, wallet)) == expected
-
-
 def test_what_has_been_overtaken_is_not_told_any_more() -> None:
     found, paid = an_open_order(), an_open_order(step=OrderStep.PAID, paid_at=NOW)
     assert not still_applies(OrderNotification.CHECKING, found)
@@ -175,11 +120,3 @@ def test_what_has_been_overtaken_is_not_told_any_more() -> None:
     assert still_applies(OrderNotification.UNRESOLVED, MOMENTS["unresolved"])
     assert still_applies(OrderNotification.PRICE_MOVED, MOMENTS["held"])
     assert still_applies(OrderNotification.EXPIRED, MOMENTS["expired"])
-
-
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_whatever_an_order_is_in_it_can_be_looked_at(moment: str) -> None:
-    for locale in LOCALES:
-        reader = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW)
-        shown = order_messages.show_status_or_question(reader, MOMENTS[moment], help_offered=True)
-        assert "ABC2345" in ScreenCase(moment, shown).text

@@ -1,30 +1,25 @@
 """A receipt and the answer to its code show the same facts, and nothing that can be misused."""
 
-import io
 from dataclasses import replace
 from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 from zoneinfo import ZoneInfo
 
 import pytest
-from PIL import Image
 
 from bot.infra.i18n import LOCALES
-from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.orders.receipts import screens
 from bot.orders.receipts.codes import ReceiptLinks
 from bot.orders.receipts.drawing import render_receipt
 from bot.orders.receipts.screens import ReceiptFacts
 from bot.orders.screens.formatting import format_sent
-from bot.recipients.formatting import format_full_method
 from bot.settlement.model import PayoutMethod
 from tests.examples import some
-from tests.orders.builders import a_deposit_order, a_receipt, an_open_order, as_sent
+from tests.orders.builders import a_receipt, an_open_order, as_sent
 from tests.orders.payers import LINK
-from tests.pictures import qr_texts
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase
-from tests.settlement.builders import LISTED_BCA, LISTED_GOPAY
+from tests.settlement.builders import LISTED_GOPAY
 from tests.texts import TRANSLATIONS, label, text
 
 ENGLISH, INDONESIAN = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
@@ -60,38 +55,6 @@ def test_the_picture_says_in_both_languages_what_its_readers_have_to_understand(
     assert (shown.code, shown.place) == ("K7QM-2XPA-9RTW", f"/verify → @{BOT}")
 
 
-def test_a_receipt_begins_with_its_readers_language_and_has_times_in_their_zone() -> None:
-    shown = facts(locale="id", zone=ZoneInfo("Asia/Jayapura"))
-    assert (shown.title, shown.amount) == (" · ".join(both("orders.receipt.title", "id")), "Rp500.000")
-    assert shown.rows[-1] == (" · ".join(both("orders.receipt.sent_at", "id")), "17 Agu 2026 12.05 WIT")
-    assert shown.meanings[0].startswith(label("orders.status_message.sent_bank", "id"))
-
-
-def test_an_e_wallet_is_called_by_its_name() -> None:
-    order = as_sent(an_open_order(LISTED_GOPAY, number="081234567890", holder=None))
-    assert facts(order).recipient == "→ GoPay ••••7890"
-    sent = both("orders.status_message.sent_ewallet", name="GoPay")
-    assert facts(order).meanings == tuple(map(" ".join, zip(sent, both("orders.receipt.look"), strict=True)))
-    assert sent[0] in ScreenCase("caption", Screen(format_sent(ENGLISH, order))).text
-    assert screens.format_rows(ENGLISH, order, JAKARTA)[:2] == (
-        (label("orders.receipt.at_ewallet"), "GoPay"),
-        (label("orders.receipt.number_ewallet"), "••••7890"),
-    )
-
-
-def test_the_caption_is_three_lines() -> None:
-    first, second, third = ScreenCase("caption", Screen(format_sent(ENGLISH, ORDER))).text.split("\n")
-    assert first == "✅ Rp500,000 → BCA ••••7890 · ABC2345"
-    assert second == label("orders.status_message.sent_bank")
-    assert third.endswith("/help")
-
-
-@pytest.mark.parametrize(("channel", "paid"), [("cbbtc", "0.00029412 cbBTC"), ("btcb", "0.00029412 BTCB")])
-def test_what_was_paid_by_deposit_is_the_token(channel: str, paid: str) -> None:
-    rows = screens.format_rows(ENGLISH, as_sent(a_deposit_order(channel)), JAKARTA)
-    assert dict(rows)[label("orders.receipt.paid")] == paid
-
-
 def test_only_the_answer_has_the_name_because_it_says_who_typed_it() -> None:
     assert "B•••" not in str(facts())
     assert (label("orders.receipt.holder"), "B••• S••••••") in screens.format_rows(ENGLISH, ORDER, JAKARTA)
@@ -102,14 +65,6 @@ def test_only_the_answer_has_the_name_because_it_says_who_typed_it() -> None:
     assert screens.format_meaning(ENGLISH, nobody) == f"{label('orders.status_message.sent_bank')} {proves}"
 
 
-def test_a_forgotten_recipient_leaves_the_rest_standing() -> None:
-    forgotten = replace(ORDER, number="", holder=None)
-    assert screens.format_recipient(ENGLISH, forgotten) == label("orders.receipt.to", recipient="BCA")
-    names = ("at_bank", "reference", "paid", "paid_at", "sent_at")
-    rows = screens.format_rows(ENGLISH, forgotten, JAKARTA)
-    assert [each for each, _ in rows] == [label(f"orders.receipt.{name}") for name in names]
-
-
 def test_a_payment_first_seen_at_its_end_is_given_no_time() -> None:
     """The bot was down, so the time at which it saw the payment isn't the time of the payment."""
     late = replace(ORDER, paid_at=NOW + timedelta(hours=1))
@@ -118,33 +73,6 @@ def test_a_payment_first_seen_at_its_end_is_given_no_time() -> None:
         label("orders.receipt.sent_at"),
     ]
     assert len(facts(late).rows) == len(facts().rows) - 1
-
-
-def test_a_long_name_of_a_bank_stands_there_once_and_whole() -> None:
-    name = "BANK PEMBANGUNAN DAERAH NUSA TENGGARA TIMUR"
-    assert format_full_method(PayoutMethod("999", name, "bank")) == name
-    assert format_full_method(LISTED_BCA) == "BCA · BANK CENTRAL ASIA"
-
-
-def test_the_qr_code_opens_the_bot_with_the_code() -> None:
-    picture = Image.open(io.BytesIO(render_receipt(facts())))
-    third = picture.convert("L").resize((picture.width // 3, picture.height // 3))
-    for shown in (picture, third):
-        assert qr_texts(shown) == [f"https://t.me/{BOT}?start=v_K7QM2XPA9RTW"]
-
-
-def test_with_web_pages_nobody_needs_telegram_to_check_it() -> None:
-    shown = facts(links=WITH_PAGES)
-    assert shown.verify_url == "https://pay.example/kirim/verify/K7QM2XPA9RTW"
-    assert shown.place == "pay.example/kirim/verify"
-    assert qr_texts(Image.open(io.BytesIO(render_receipt(shown)))) == [shown.verify_url]
-    (check, *_), *_ = screens.build_keyboard(ENGLISH, ORDER, WITH_PAGES.to_page(a_receipt().code))
-    assert (check.label, check.url) == (label("orders.button.check"), shown.verify_url)
-
-
-def test_without_the_bots_name_there_is_no_link_to_send_anybody_to() -> None:
-    assert facts(links=ReceiptLinks("")).verify_url is None
-    assert facts(links=ReceiptLinks("")).place == "/verify → Kirim"
 
 
 @pytest.mark.parametrize("name", some(HOSTILE_NAMES))
@@ -171,28 +99,6 @@ def test_a_stranger_is_told_exactly_what_stands_on_the_receipt() -> None:
     assert told[1].split("\n") == [text("orders.verify.fact", label=name, value=value) for name, value in rows]
     assert told[2:] == [text("orders.verify.compare"), screens.format_meaning(ENGLISH, ORDER)]
     assert {value for _, value in facts().rows} <= {value for _, value in rows}
-
-
-def test_answers_have_no_buttons_of_their_own() -> None:
-    answers = (
-        screens.show_genuine(ENGLISH, ORDER, JAKARTA),
-        screens.show_unknown(ENGLISH),
-        screens.explain_in_group(ENGLISH, BOT),
-    )
-    assert all(answer.keyboard == () for answer in answers)
-
-
-def test_a_false_code_is_not_repeated() -> None:
-    assert ScreenCase("false", screens.show_unknown(INDONESIAN)).text == text("orders.verify.false", "id")
-
-
-def test_the_receipt_offers_a_message_to_the_recipient_a_reminder_and_a_new_transfer() -> None:
-    buttons = [(button.label, button.data) for row in screens.build_keyboard(ENGLISH, ORDER) for button in row]
-    assert buttons == [
-        (label("orders.button.tell"), "o:ABC2345:tell"),
-        (label("orders.button.remind"), "o:ABC2345:remind"),
-        (label("orders.button.new"), "new"),
-    ]
 
 
 def test_the_payer_of_a_link_is_offered_no_message_to_the_asker() -> None:
@@ -227,10 +133,6 @@ def test_a_message_to_the_recipient_has_sum_bank_digits_and_check(
     assert parse_qs(address.query) == {"text": [message]}
     assert order.number not in message
     assert others == [f"tell:ABC2345:{other}" for other in LOCALES if other != locale]
-
-
-def test_without_web_pages_the_recipient_checks_it_in_the_chat_with_the_bot() -> None:
-    assert f"https://t.me/{BOT}?start=v_K7QM2XPA9RTW" in told(ORDER, links=LINKS)[0]
 
 
 @pytest.mark.parametrize("name", some(HOSTILE_NAMES))

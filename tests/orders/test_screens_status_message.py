@@ -11,7 +11,7 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.evidence import Evidence
 from bot.orders.notifications import OrderNotification
-from bot.orders.order import Order, Phase
+from bot.orders.order import Order
 from bot.orders.screens import order_messages, order_page
 from bot.orders.screens.payment import build_payment
 from bot.settlement.model import OrderStep
@@ -114,22 +114,6 @@ def test_only_what_can_be_paid_now_says_what_to_pay(moment: str, said: str, loca
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_a_deposit_that_is_followed_no_longer_does_not_wait_for_a_payment(locale: str) -> None:
-    order = an_open_order(channel="cbbtc", bolt11=None, expires_at=None, phase=Phase.DONE, state="ROUTE_SHOWN")
-    seen = status_text(order, locale)
-    assert seen.text.endswith(text("orders.order_page.given_up", locale))
-    assert text("orders.step.payment", locale) not in seen.text
-
-
-def test_an_order_that_can_be_paid_says_until_when_in_its_readers_zone() -> None:
-    seen = status_text(MOMENTS["IDLE"])
-    assert seen.text.endswith(
-        f"{text('orders.status_message.pay_before', at='11:05 WIB')}\n{text('orders.status_message.may_not_pay')}"
-    )
-    assert '<tg-time unix="' in seen.screen.text
-
-
-@pytest.mark.parametrize("locale", LOCALES)
 def test_all_times_of_an_order_have_one_form(locale: str) -> None:
     """With a format of its own, an app would show 10:57 AM beside the 17:57 WIB of a receipt or a timeline."""
     reader = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW)
@@ -160,32 +144,6 @@ def test_a_lapsed_order_offers_a_new_quote_and_a_paid_one_never_does() -> None:
         assert label("orders.button.requote") not in labels(order), "it may have been paid"
 
 
-def test_a_failed_order_leads_to_a_user_where_there_is_one() -> None:
-    assert labels(MOMENTS["failed paid"]) == [label("orders.button.help")]
-    assert labels(MOMENTS["failed paid"], help_offered=False) == []
-
-
-def test_an_expired_order_is_never_said_to_be_unpaid() -> None:
-    for moment in ("expired", "failed expired"):
-        assert status_text(MOMENTS[moment]).text.split("\n\n")[-1] == text("orders.status_message.expired")
-
-
-def test_an_e_wallet_is_not_called_a_bank() -> None:
-    sent = an_open_order(replace(MOMENTS["IDLE"].method, kind="ewallet"), state="COMPLETED", step=OrderStep.SENT)
-    sent = replace(sent, phase=Phase.DONE, paid_at=NOW, ended_at=NOW)
-    assert says(status_text(sent).text, "orders.notification.sent_ewallet")
-    assert labels(sent) == [label("orders.button.resend"), label("orders.button.receipt")]
-
-
-@pytest.mark.parametrize("locale", LOCALES)
-def test_a_confirmed_review_is_one_line_with_the_reference_once_something_follows(locale: str) -> None:
-    t, order = TRANSLATIONS.get(locale), MOMENTS["IDLE"]
-    before, after = (ScreenCase("", order_messages.show_confirmed(t, each)) for each in (MOMENTS["intended"], order))
-    assert before.text == f"{after.text}\n{text('orders.review.creating', locale, line='').split(chr(10), 1)[1]}"
-    assert after.text.endswith(f"BCA ••••7890 · {order.reference}")
-    assert before.screen.keyboard == after.screen.keyboard == ()
-
-
 @pytest.mark.parametrize(
     ("moment", "paid", "end"),
     [
@@ -207,28 +165,3 @@ def test_one_line_without_buttons_is_left_of_an_order_that_has_ended(
     mark = "✅" if moment == "COMPLETED" else "❌"
     assert seen.text == f"{mark} ABC2345 · Rp500,000 → BCA ••••7890 · {end}"
     assert seen.screen.keyboard == ()
-
-
-def test_a_paid_order_begins_with_the_news_and_keeps_it_while_it_goes_on() -> None:
-    for moment in ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "P2PM_ORDER_PLACED"):
-        assert says(status_text(MOMENTS[moment]).text, "orders.notification.paid", at="10:05 WIB")
-    late = replace(MOMENTS["LN_INVOICE_PAID"], expiry_notified=True)
-    assert says(status_text(late).text, "orders.notification.paid_late", at="10:05 WIB")
-    assert says(status_text(MOMENTS["overdue"]).text, "orders.status_message.overdue")
-
-
-def test_an_order_that_can_be_paid_offers_its_qr_code() -> None:
-    assert labels(MOMENTS["IDLE"]) == [label("orders.button.show_payment"), label("orders.button.refresh")]
-    assert label("orders.button.show_payment") not in labels(MOMENTS["LN_INVOICE_PAID"])
-
-
-@pytest.mark.parametrize("locale", LOCALES)
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_only_an_unpaid_order_says_that_it_need_not_be_paid(moment: str, locale: str) -> None:
-    order = MOMENTS[moment]
-    shown = ScreenCase(
-        "", order_messages.show_status(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), order, help_offered=True)
-    ).text
-    assert says(shown, "orders.status_message.may_not_pay", locale) is says(
-        shown, "orders.status_message.price_to_pay", locale
-    )

@@ -12,11 +12,10 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notifications import OrderNotification
 from bot.orders.screens import order_messages
 from bot.orders.screens.order_lists import UNPAID_SHOWN, show_unpaid
-from bot.settlement.model import OrderStep
 from tests.checkout.builders import a_draft_at_review
 from tests.orders.builders import ORDER_LINE, a_deposit_order, orders_in_each_state
 from tests.screens import JAKARTA, NOW, ScreenCase
-from tests.texts import TRANSLATIONS, says, starts, text
+from tests.texts import TRANSLATIONS, starts, text
 
 MOMENTS = dict(orders_in_each_state())
 KEYS = {
@@ -52,24 +51,6 @@ def test_it_says_that_the_money_came_in_how_much_and_when(
     assert starts(message_screen(notice, moment, locale).text, KEYS[notice], locale, paid=paid, at=at)
 
 
-def test_a_payment_of_another_day_says_which() -> None:
-    order = replace(MOMENTS["overdue"], paid_at=NOW - timedelta(days=2))
-    reader = Reader(EN, JAKARTA, NOW)
-    seen = ScreenCase(
-        "",
-        order_messages.show_notification(
-            OrderNotification.OVERDUE, reader, order, help_offered=True, staff_notified=True
-        ),
-    )
-    assert says(seen.text, "orders.notification.overdue", at="15 Aug 2026, 10:05 WIB")
-
-
-@pytest.mark.parametrize(("notice", "moment"), TROUBLE)
-def test_it_has_one_button_and_that_leads_to_a_user(notice: OrderNotification, moment: str) -> None:
-    assert [button.data for button in message_screen(notice, moment).buttons] == ["o:ABC2345:help"]
-    assert [button.data for button in message_screen(notice, moment, staff=False).buttons] == ["o:ABC2345:help"]
-
-
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
 def test_what_comes_next_is_only_what_is_true(notice: OrderNotification, moment: str) -> None:
     happened = text(KEYS[notice], line=ORDER_LINE, paid="29,412 sats", at="10:05 WIB")
@@ -80,29 +61,6 @@ def test_what_comes_next_is_only_what_is_true(notice: OrderNotification, moment:
     alone = message_screen(notice, moment, offered=False, staff=False)
     assert alone.text == f"{happened}\n\n{text('orders.notification.keep_reference')}"
     assert alone.buttons == []
-
-
-def test_the_status_message_says_it_too_and_no_longer_once_the_order_has_ended() -> None:
-    overdue = MOMENTS["overdue"]
-    assert says(
-        ScreenCase("", order_messages.show_status(Reader(EN, JAKARTA, NOW), overdue, help_offered=True)).text,
-        "orders.status_message.overdue",
-    )
-    done = replace(overdue, state="COMPLETED", step=OrderStep.SENT, ended_at=NOW)
-    assert not says(
-        ScreenCase("", order_messages.show_status(Reader(EN, JAKARTA, NOW), done, help_offered=True)).text,
-        "orders.status_message.overdue",
-    )
-
-
-def test_a_limit_keeps_the_draft_with_its_ways_on() -> None:
-    draft = a_draft_at_review()
-    reason = EN("orders.limits.hour", count=5, again="14:05 WIB")
-    seen = ScreenCase("", screens.limit_reached(READER, draft, reason, ()))
-    assert seen.text.endswith(
-        f"{text('orders.limits.hour', count=5, again='14:05 WIB')} {text('checkout.limits.kept')}"
-    )
-    assert [str(button.data).split(":")[3] for button in seen.buttons] == ["show", "back", "cancel"]
 
 
 def test_too_many_unpaid_orders_are_listed_and_each_that_can_be_paid_can_be_paid_or_dropped() -> None:

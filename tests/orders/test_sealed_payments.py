@@ -14,7 +14,7 @@ from bot.infra.db.vault import Vault
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import orders
-from tests.infra.keys import KEY, OLDER_KEY, VAULT
+from tests.infra.keys import KEY, OLDER_KEY
 from tests.infra.test_key_rotation import rotate_all
 from tests.orders.builders import an_order
 from tests.orders.payers import LINK, PAGE
@@ -108,17 +108,6 @@ async def test_what_was_sealed_for_another_order_is_refused(store: Database, col
         assert [order.reference for order in await OrderRepository(tx).of_user(1001)] == ["R3", "R2"]
 
 
-async def test_a_digest_that_somebody_computes_without_the_key_is_refused(store: Database) -> None:
-    await keep(store, shown("R1"))
-    async with store._writer.connect() as connection:
-        seal = (await connection.execute(text("SELECT payment_seal FROM orders"))).scalar_one()
-    digest = VAULT.open(seal, "orders.payment_seal:R1")
-    assert len(digest) == 64
-    await execute(store, f"UPDATE orders SET payment_seal = '{digest}'")  # noqa: S608
-    async with store.reading() as tx:
-        assert await OrderRepository(tx).get_if_readable("R1") is None
-
-
 @pytest.mark.parametrize("changes", [{"payer": PAGE}, {"origin": LINK}], ids=["payer_hash", "origin"])
 async def test_what_says_whose_an_order_is_and_what_it_hides_cannot_be_taken_away(
     store: Database, changes: dict[str, Any]
@@ -154,15 +143,6 @@ async def test_a_forgotten_order_opens_without_a_seal_and_can_be_saved(store: Da
         assert await OrderRepository(tx).save(order) is not None
     async with store.reading() as tx:
         assert (await OrderRepository(tx).get("R1")).bolt11 is None  # type: ignore[union-attr]
-
-
-async def test_a_forgotten_order_that_is_given_an_invoice_is_refused(store: Database) -> None:
-    await keep(store, shown("R1"))
-    async with store._writer.begin() as connection:
-        await connection.execute(orders.update().values(**blank_personal_columns(orders)))
-    await execute(store, "UPDATE orders SET bolt11 = 'lnbc of a thief'")
-    async with store.reading() as tx:
-        assert await OrderRepository(tx).get_if_readable("R1") is None
 
 
 async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from bot.checkout.draft import DraftOfChat, DraftStatus, OrderDraft, Step
+from bot.checkout.draft import DraftOfChat, OrderDraft, Step
 from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
-from bot.infra.db.vault import Vault
 from bot.orders.repository import OrderRepository
 from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
@@ -20,8 +19,6 @@ from bot.settlement.model import Quote
 from bot.support.lookup_model import OrderFilter
 from bot.support.lookup_repository import LookupRepository
 from tests.checkout.builders import a_draft
-from tests.infra.keys import KEY, OLDER_KEY
-from tests.infra.test_key_rotation import rotate_all
 from tests.orders.builders import an_order
 from tests.orders.test_sealed_payments import execute
 from tests.settlement.builders import BCA
@@ -125,18 +122,6 @@ async def test_a_draft_without_answers_needs_no_seal_and_each_saving_seals_what_
             assert await DraftRepository(tx).get("d1") == draft
 
 
-async def test_an_unreadable_draft_can_be_closed_and_makes_room(store: Database) -> None:
-    await keep(store, reviewed("BAD"))
-    await execute(store, f"UPDATE drafts SET {DRAFT_CHANGES['method_malformed']}")  # noqa: S608
-    async with store.transaction() as tx:
-        assert await DraftRepository(tx).has_open(1001)
-        await DraftRepository(tx).set_open_aside(1001)
-        assert not await DraftRepository(tx).has_open(1001)
-        assert await DraftRepository(tx).add(a_draft("NEXT"))
-        await DraftRepository(tx).set_aside("NEXT")
-        assert (await DraftRepository(tx).get("NEXT")).status is DraftStatus.CANCELLED  # type: ignore[union-attr]
-
-
 @pytest.mark.parametrize("column", RECIPIENT_CHANGES)
 async def test_a_recipient_that_was_changed_is_never_offered(store: Database, column: str) -> None:
     await keep(store, saved("BAD"), saved("GOOD", number="1111"))
@@ -157,21 +142,6 @@ async def test_what_was_sealed_for_another_recipient_is_refused(store: Database)
     await execute(store, f"UPDATE recipients SET {values} WHERE id = 'r1'")  # noqa: S608
     async with store.reading() as tx:
         assert [each.id for each in await RecipientRepository(tx).find_by_user(1001)] == ["r2"]
-
-
-async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
-    old, both, new = (Database(database, Vault(keys)) for keys in ([OLDER_KEY], [KEY, OLDER_KEY], [KEY]))
-    await old.register_first_key()
-    # Only the digest of this draft is sealed.
-    await keep(old, a_draft(method=BCA), saved())
-    await both.register_first_key()
-    assert await rotate_all(both) == {"drafts": 1, "recipients": 1}
-    assert await both.finish_rotation() == 0
-    async with new.reading() as tx:
-        assert await DraftRepository(tx).get("d1") == a_draft(method=BCA)
-        assert await RecipientRepository(tx).get("r1") == saved()
-    for each in (old, both, new):
-        await each.close()
 
 
 MALFORMED_ORDERS = {

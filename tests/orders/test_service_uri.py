@@ -5,8 +5,6 @@ import pytest
 from bot.core.money import Amount
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Phase
-from bot.settlement.model import CreatedOrder
-from bot.settlement.reading import ServiceResponse, read
 from bot.staff.notifications import AlarmNotification
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.settlement.builders import SAFE_ADDRESS
@@ -36,13 +34,3 @@ async def test_a_deposit_whose_parts_contradict_each_other_is_withheld_and_staff
     assert (order.phase, order.deposit) == (Phase.ABANDONED, None)
     assert system.sender.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
     assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
-
-
-@pytest.mark.parametrize(
-    ("sent", "kept"), [(LIVE, LIVE), (None, None), ("", ""), (7, "7"), ({"uri": LIVE}, f"{{'uri': '{LIVE}'}}")]
-)
-def test_what_the_service_sends_as_uri_is_compared_whatever_it_is(sent: object, kept: str | None) -> None:
-    answer = {"orderId": "o1", "bolt11": None, "satAmount": 25_000, "idrAmount": 425_000}
-    deposit = {"channel": "cbbtc", "chainId": 8453, "tokenAddress": CONTRACT, "toAddress": SAFE_ADDRESS, "decimals": 8}
-    created = read(CreatedOrder, ServiceResponse(200, answer | {"deposit": deposit | {"qrValue": sent}}))
-    assert created.deposit_uri == kept

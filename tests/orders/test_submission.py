@@ -2,11 +2,8 @@
 
 import asyncio
 import random
-import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,16 +14,12 @@ from bot.infra.db.fence import FENCE, LeaseLost
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order, Phase
 from bot.orders.placement.submission import ANSWER_SECONDS, SAVE_SECONDS
-from bot.settlement.errors import Refused
 from bot.settlement.model import CreatedOrder, MaySend, OrderRequest
-from tests.e2e.launcher import launcher
 from tests.examples import kill_every
-from tests.orders.order_system import OrderSystem, place_unresolved
+from tests.orders.order_system import OrderSystem
 from tests.orders.stepped_loop import SteppedLoop
 from tests.settlement.builders import at_any_time
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
-from tests.settlement.raw_server import Request, raw_server
-from tests.waiting import TIMEOUT_SECONDS, until
 
 STANDS_STILL = 42.0
 """Others wait 35 seconds for the request."""
@@ -86,16 +79,6 @@ async def test_a_request_is_sent_only_within_its_time_by_every_clock(
     order = await system.place()
     assert service.times("place") == (1 if is_sent else 0)
     assert order.phase is (Phase.OPEN if is_sent else Phase.REFUSED)
-
-
-async def test_a_second_attempt_is_not_sent_after_its_time_either(system: OrderSystem, service: SlowToConnect) -> None:
-    lost = await place_unresolved(system, service)
-    service.happens = lambda: system.clock.passes(seconds=STANDS_STILL)
-    again = await system.orders.try_again(lost.reference)
-    await system.orders.submission.wait()
-    assert again is not None
-    assert (await system.order(again.reference)).phase is Phase.REFUSED
-    assert service.times("place") == 1
 
 
 async def test_the_customer_hears_that_nothing_was_created_and_others_do_not_look_for_it(
@@ -220,42 +203,6 @@ def test_an_answer_that_has_arrived_is_saved_wherever_the_process_was_cancelled(
     assert created > 0
 
 
-def test_a_refusal_that_has_arrived_is_saved_too(turns: Turns) -> None:
-    def refuse() -> None:
-        turns.service.places.append(Refused(reason="no such account"))
-
-    turns.service.happens = refuse
-
-    def check(order: Order, at: int) -> None:
-        known = turns.order(order)
-        assert known.phase is Phase.REFUSED, at
-
-    cancel_at_each_turn(turns, check)
-
-
-def test_a_deposit_that_was_answered_is_saved_or_looked_for(turns: Turns) -> None:
-    phases = set()
-
-    def check(order: Order, at: int) -> None:
-        known = turns.order(order)
-        phases.add(known.phase)
-        assert known.phase is not Phase.INTENDED, at
-
-    cancel_at_each_turn(turns, check, channel="cbbtc")
-    assert {Phase.OPEN, Phase.REFUSED} <= phases <= {Phase.OPEN, Phase.REFUSED, Phase.UNKNOWN}
-
-
-def test_nothing_is_sent_after_the_process_was_cancelled(turns: Turns) -> None:
-    order, task = turns.begin()
-    turns.service.turns = 50
-    for _ in range(20):
-        turns.turn()
-    task.cancel()
-    turns.pass_seconds(ANSWER_SECONDS)
-    assert turns.service.times("place") == 0
-    assert turns.order(order).phase is Phase.REFUSED
-
-
 def test_a_request_without_an_answer_is_looked_for_as_soon_as_its_process_was_cancelled(turns: Turns) -> None:
     turns.service.gate = asyncio.Event()
     order, task = turns.begin()
@@ -323,49 +270,3 @@ def test_at_a_chosen_turn_time_stands_still_and_nothing_is_sent_late(turns: Turn
         sent_late += int(turns.service.times("place") > before and not was_sent)
         assert turns.order(order).phase is (Phase.OPEN if was_sent else Phase.REFUSED)
     assert sent_late == 0
-
-
-@pytest.mark.process
-async def test_a_process_that_was_frozen_while_it_waited_for_a_connection_asks_for_nothing(
-    file: str, tmp_path: Path
-) -> None:
-    goes_on = asyncio.Event()
-
-    async def answer_when_told(_: Request, writer: asyncio.StreamWriter) -> None:
-        await goes_on.wait()
-        writer.close()
-
-    notes = tmp_path / "notes"
-    async with raw_server(answer_when_told) as server:
-        with (tmp_path / "child.log").open("wb") as log:
-            child = await launcher().start(
-                [server.url, file, str(notes)],
-                program="tests.orders.submission_child",
-                environment={},
-                log=log.fileno(),
-            )
-
-        async def waits() -> bool:
-            assert child.returncode is None, (tmp_path / "child.log").read_text()
-            return notes.exists() and bool(notes.read_text())
-
-        async def is_too_late() -> bool:
-            return datetime.now(UTC) > datetime.fromisoformat(notes.read_text())
-
-        try:
-            await until(waits, what="the request that waits")
-            child.send_signal(signal.SIGSTOP)
-            await until(is_too_late, what="the end of its time")
-            goes_on.set()
-            child.send_signal(signal.SIGCONT)
-            async with asyncio.timeout(TIMEOUT_SECONDS):
-                await child.wait()
-        finally:
-            if child.returncode is None:
-                child.kill()
-                await child.wait()
-        assert len(server.requests) == 1, "only the request that had the connection"
-    system = OrderSystem(file, FakeSettlement(MovedClock()))
-    (order,) = await system.all_orders()
-    await system.close()
-    assert order.phase is Phase.REFUSED, (tmp_path / "child.log").read_text()

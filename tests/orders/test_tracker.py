@@ -70,29 +70,6 @@ async def test_two_trackers_of_one_change_tell_it_once(system: OrderSystem, othe
     assert money(system) + money(other_system) == [OrderNotification.REMOVE_INVOICE, OrderNotification.PAID]
 
 
-async def test_stale_and_unknown_states_take_nothing_back(system: OrderSystem) -> None:
-    order = await placed(system)
-    for state in ("USDT_RECEIVED", "ROUTE_SHOWN", "LN_INVOICE_PAID", "SOMETHING_NEW", "USDT_RECEIVED"):
-        await says(system, order, state)
-    assert money(system) == [OrderNotification.REMOVE_INVOICE, OrderNotification.PAID]
-    assert (await system.order(order.reference)).step is OrderStep.CONVERTING
-
-
-async def test_an_ended_order_hears_nothing_more(system: OrderSystem) -> None:
-    order = await placed(system)
-    await says(system, order, "COMPLETED")
-    await says(system, order, "FAILED")
-    await says(system, order, "LN_INVOICE_PAID")
-    assert money(system) == [OrderNotification.REMOVE_INVOICE, OrderNotification.SENT]
-
-
-async def test_a_report_of_another_order_changes_nothing(system: OrderSystem) -> None:
-    order = await placed(system)
-    await system.apply_report(order.reference, a_report(service_id="svc-9", state="COMPLETED"))
-    assert await system.apply_report("NOBODYS", a_report(service_id="svc-1", state="COMPLETED")) is None
-    assert (await system.order(order.reference)).phase is Phase.OPEN
-
-
 async def test_an_expiry_is_told_once_by_the_first_look_after_it(system: OrderSystem) -> None:
     order = await placed(system)
     await system.poll(after=59 * 60 + 59)
@@ -155,73 +132,6 @@ async def test_of_an_order_that_the_service_does_not_know_the_expiry_is_told_whe
     await system.poll(after=24 * 3600)
     assert money(system) == [OrderNotification.REMOVE_INVOICE, OrderNotification.EXPIRED]
     assert (await system.order(order.reference)).phase is Phase.DONE
-
-
-async def test_two_processes_tell_an_expiry_once(system: OrderSystem, other_system: OrderSystem) -> None:
-    order = await placed(system)
-    system.clock.passes(hours=1)
-    report = system.service.records[order.service_id or ""]
-    await asyncio.gather(*(each.apply_report(order.reference, report) for each in [system, other_system] * 3))
-    await system.deliver()
-    await other_system.deliver()
-    assert money(system) + money(other_system) == [OrderNotification.REMOVE_INVOICE, OrderNotification.EXPIRED]
-
-
-async def test_a_late_payment_is_still_seen_and_said(system: OrderSystem) -> None:
-    order = await placed(system)
-    await system.poll(after=5 * 3600)
-    await says(system, order, "LN_INVOICE_PAID")
-    await says(system, order, "COMPLETED")
-    assert money(system) == [
-        OrderNotification.REMOVE_INVOICE,
-        OrderNotification.EXPIRED,
-        OrderNotification.PAID_LATE,
-        OrderNotification.SENT,
-    ]
-
-
-async def test_a_failure_that_is_an_expiry_is_told_as_that_and_once(system: OrderSystem) -> None:
-    order = await placed(system)
-    await system.poll(after=3600)
-    await says(system, order, "FAILED")
-    assert money(system) == [OrderNotification.REMOVE_INVOICE, OrderNotification.EXPIRED]
-    assert (await system.order(order.reference)).phase is Phase.DONE
-
-
-async def test_a_service_that_expires_an_order_a_little_before_we_do_is_understood(system: OrderSystem) -> None:
-    order = await placed(system)
-    system.clock.passes(minutes=59)
-    await says(system, order, "FAILED")
-    await system.poll(after=300)
-    assert money(system) == [OrderNotification.REMOVE_INVOICE, OrderNotification.EXPIRED]
-
-
-async def test_a_deposit_order_never_expires(system: OrderSystem) -> None:
-    order = await placed(system, channel="cbbtc")
-    await system.poll(after=6 * 24 * 3600)
-    assert system.sender.kinds() == []
-    await says(system, order, "USDT_RECEIVED")
-    assert money(system) == [OrderNotification.REMOVE_INVOICE, OrderNotification.PAID]
-
-
-async def test_a_failure_of_a_paid_order_is_a_failure(system: OrderSystem) -> None:
-    order = await placed(system)
-    await says(system, order, "FAILED", paid_at=system.clock.now())
-    assert money(system) == [OrderNotification.REMOVE_INVOICE, OrderNotification.FAILED]
-    assert (await system.order(order.reference)).is_paid
-
-
-async def test_an_unpaid_order_is_no_longer_followed_a_day_after_its_expiry(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    order = await placed(system)
-    looks = 0
-    for after in [60] * 120 + [600] * 276:  # in steps of a minute while it matters, two days in all
-        before = service.times("look_up")
-        await system.poll(after=after)
-        looks += service.times("look_up") - before
-    assert (await system.order(order.reference)).phase is Phase.DONE
-    assert 60 + 100 < looks < 60 + 300
 
 
 async def test_a_look_that_brought_nothing_is_put_off_like_one_that_did(system: OrderSystem) -> None:
@@ -296,16 +206,3 @@ async def test_an_order_that_changes_all_the_time_under_us_is_left_to_the_next_l
         assert await system.apply_report(order.reference, report) is None
     await says(system, order, "LN_INVOICE_PAID")
     assert money(system) == [OrderNotification.REMOVE_INVOICE, OrderNotification.PAID]
-
-
-async def test_a_reply_about_another_order_changes_nothing_and_is_not_asked_for_at_once_again(
-    system: OrderSystem,
-) -> None:
-    order = await system.place()
-    system.clock.passes(seconds=5)
-    other = a_report(service_id="svc-999", state="LN_INVOICE_PAID")
-    seen = await system.apply_report(order.reference, other)
-    assert seen is not None
-    assert (seen.state, seen.is_paid) == (order.state, False)
-    assert seen.next_poll_at is not None
-    assert seen.next_poll_at > system.clock.now()

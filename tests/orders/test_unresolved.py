@@ -1,13 +1,11 @@
 """If an order isn't found in time, its user decides. No decision shows two invoices for one request."""
 
 import asyncio
-from dataclasses import replace
 
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, Phase
 from bot.orders.repository import OrderRepository
 from tests.orders.order_system import EMMA, OrderSystem, place_unresolved, rules, seconds
-from tests.settlement.builders import BRI
 from tests.settlement.fake_settlement import FakeSettlement
 
 
@@ -47,15 +45,6 @@ async def test_trying_again_posts_once_however_often_it_is_tapped(
     assert [event.note for event in events].count(EventNote.TRIED_AGAIN) == 1
 
 
-async def test_an_abandoned_intent_found_later_is_never_shown(system: OrderSystem, service: FakeSettlement) -> None:
-    lost = await place_unresolved(system, service, "lost_after")
-    assert await system.orders.drop(lost.reference)
-    for _ in range(10):
-        await system.find_lost_orders(after=60)
-    assert system.sender.payment_requests() == []
-    assert (await system.order(lost.reference)).phase is Phase.ABANDONED
-
-
 async def test_the_answer_that_comes_after_the_user_tried_again_shows_no_second_invoice(
     system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:
@@ -76,18 +65,6 @@ async def test_the_answer_that_comes_after_the_user_tried_again_shows_no_second_
     ]
     given_up = await system.order(first.reference)
     assert (given_up.phase, given_up.service_id) == (Phase.ABANDONED, "svc-1")
-
-
-async def test_a_second_lost_attempt_does_not_take_the_first_ones_order(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    lost = await place_unresolved(system, service, "lost_after")
-    service.places.append("lost_after")
-    again = await system.orders.try_again(lost.reference)
-    assert again is not None
-    await system.orders.submission.wait()
-    await system.find_lost_orders()
-    assert (await system.order(again.reference)).service_id == "svc-2"
 
 
 async def test_a_request_that_another_process_may_still_have_under_way_is_not_asked_about(
@@ -134,51 +111,6 @@ async def test_a_process_that_is_alone_looks_at_once_for_the_orders_of_the_proce
     alone = other_system.build_lost_orders(system.clock.now())
     await alone.run_once()
     assert (await system.order(order.reference)).phase is Phase.OPEN
-
-
-async def test_a_process_that_is_alone_notifies_after_a_few_seconds_that_it_checks(
-    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
-) -> None:
-    service.gate, service.listed = asyncio.Event(), False
-    order = await system.begin()
-    alone = other_system.build_lost_orders(system.clock.now() + seconds(0.1))
-    system.clock.passes(seconds=4.9)
-    await alone.run_once()
-    assert (await system.order(order.reference)).phase is Phase.INTENDED
-    system.clock.passes(seconds=0.1)
-    await alone.run_once()
-    assert (await system.order(order.reference)).phase is Phase.UNKNOWN
-
-
-async def test_a_refusal_is_told_though_another_process_had_already_said_that_it_checks(
-    system: OrderSystem, other_system: OrderSystem
-) -> None:
-    order = await system.place(method=BRI)
-    async with system.store.transaction() as tx:
-        await OrderRepository(tx).save(replace(order, phase=Phase.UNKNOWN, service_id=None, next_poll_at=None))
-    await other_system.orders.results.record_refused(order.reference, "no")
-    assert (await system.order(order.reference)).phase is Phase.REFUSED
-
-
-async def test_an_intent_left_by_a_crash_is_told_about_before_it_is_asked_about(
-    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
-) -> None:
-    service.gate, service.listed = asyncio.Event(), False
-    await system.begin()
-    for _ in range(31):
-        await other_system.find_lost_orders()
-    assert other_system.sender.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
-
-
-async def test_a_bot_that_was_away_for_days_asks_about_what_it_left(
-    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
-) -> None:
-    service.gate = asyncio.Event()
-    order = await system.begin()
-    await other_system.find_lost_orders(after=3 * 86_400)
-    assert other_system.sender.kinds() == [OrderNotification.UNRESOLVED]
-    await other_system.find_lost_orders(after=86_400)
-    assert (await other_system.order(order.reference)).phase is Phase.ABANDONED
 
 
 async def test_a_question_that_nobody_answers_is_closed_after_a_day(

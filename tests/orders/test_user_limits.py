@@ -12,7 +12,7 @@ from bot.core.money import Amount
 from bot.orders.limits import Limits
 from bot.orders.order import Phase
 from tests.harness.databases import on_postgresql
-from tests.orders.order_system import EMMA, RULES, SARI, OrderSystem, place_unresolved, rules
+from tests.orders.order_system import EMMA, OrderSystem, place_unresolved, rules
 from tests.settlement.builders import a_report
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -43,17 +43,6 @@ async def test_one_order_too_many_is_refused_before_anything_is_asked_and_its_dr
     system.clock.passes(hours=1)
     placed = await system.confirm(kept)
     assert placed.phase is Phase.INTENDED
-    await system.close()
-
-
-async def test_a_limit_is_foretold_by_the_review_and_at_the_beginning(file: str, service: FakeSettlement) -> None:
-    system = with_limits(file, service, open_orders=1)
-    await system.check_user(EMMA)
-    await system.place()
-    for asked in (system.review(await system.draft()), system.check_user(EMMA)):
-        with pytest.raises(Rejection, match=r"orders\.limits\.open"):
-            await asked
-    await system.check_user(SARI)
     await system.close()
 
 
@@ -91,29 +80,6 @@ async def test_a_deposit_counts_towards_the_day_while_it_can_be_paid_and_a_day_f
     await system.close()
 
 
-async def test_a_second_tap_on_the_last_order_that_was_possible_is_not_refused(
-    file: str, service: FakeSettlement
-) -> None:
-    system = with_limits(file, service, open_orders=1, orders_per_hour=1, idr_per_day=250_000)
-    draft = await system.draft()
-    first = await system.confirm(draft)
-    assert (await system.confirm(draft)).reference == first.reference
-    await system.orders.submission.wait()
-    await system.close()
-
-
-async def test_an_order_that_the_service_turned_away_holds_no_place_but_was_an_attempt(
-    file: str, service: FakeSettlement
-) -> None:
-    system = with_limits(file, service, open_orders=1, orders_per_hour=2, idr_per_day=250_000)
-    service.places.append("never_reached")
-    assert (await system.place()).phase is Phase.REFUSED
-    order = await system.place()
-    await system.apply_report(order.reference, a_report(service_id="svc-1", state="FAILED"))
-    assert (await refused(system)).key == "orders.limits.hour"
-    await system.close()
-
-
 async def test_trying_again_takes_the_lost_orders_own_place(file: str, service: FakeSettlement) -> None:
     system = with_limits(file, service, open_orders=1, idr_per_day=250_000)
     lost = await place_unresolved(system, service)
@@ -121,20 +87,6 @@ async def test_trying_again_takes_the_lost_orders_own_place(file: str, service: 
     assert again is not None
     await system.orders.submission.wait()
     assert (await system.order(again.reference)).phase is Phase.OPEN
-    await system.close()
-
-
-async def test_where_trying_again_is_one_attempt_too_many_the_question_stays_open(
-    file: str, service: FakeSettlement
-) -> None:
-    system = with_limits(file, service, orders_per_hour=1)
-    lost = await place_unresolved(system, service)
-    with pytest.raises(Rejection, match=r"orders\.limits\.hour"):
-        await system.orders.try_again(lost.reference)
-    assert (await system.order(lost.reference)).phase is Phase.UNRESOLVED
-    system.clock.passes(hours=1)
-    assert await system.orders.try_again(lost.reference) is not None
-    await system.orders.submission.wait()
     await system.close()
 
 
@@ -147,14 +99,6 @@ async def test_a_moved_price_can_be_accepted_at_the_limit_for_its_order_holds_th
     assert held.phase is Phase.NEEDS_CONFIRMATION
     assert await system.orders.accept(held.reference) is not None
     await system.close()
-
-
-async def test_two_devices_cannot_pass_together_where_there_is_room_for_one(file: str, service: FakeSettlement) -> None:
-    first = with_limits(file, service, open_orders=3)
-    second = with_limits(file, service, open_orders=3)
-    await confirm_together(first, second)
-    await first.close()
-    await second.close()
 
 
 @on_postgresql
@@ -182,9 +126,3 @@ async def confirm_together(first: OrderSystem, second: OrderSystem) -> None:
 
 async def one_of_emmas(system: OrderSystem, chat_id: int) -> Any:
     return await system.draft(chat_id, user_id=EMMA)
-
-
-async def test_without_limits_nobody_is_looked_up(system: OrderSystem) -> None:
-    assert RULES.limits.is_unlimited
-    for _ in range(8):
-        await system.place()

@@ -1,11 +1,8 @@
 """Verification codes are read as people type them. Their hashes are useless to someone who steals the database."""
 
 import hashlib
-import string
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bot.orders.receipts.codes import ALPHABET, code_hash, compact_code, is_written_code, new_code, read_code
 
@@ -13,29 +10,11 @@ CODE = "K7QM-2XPA-9RTW"
 PEPPER = bytes(range(32))
 
 
-def test_a_new_code_is_written_in_three_groups_of_four() -> None:
-    groups = new_code().split("-")
-    assert [len(group) for group in groups] == [4, 4, 4]
-    assert set("".join(groups)) <= set(ALPHABET)
-
-
-def test_the_alphabet_is_crockfords() -> None:
-    assert sorted(ALPHABET) == sorted(set(string.digits + string.ascii_uppercase) - set("ILOU"))
-
-
 def test_every_place_of_a_code_takes_every_character() -> None:
     codes = [compact_code(new_code()) for _ in range(2_000)]
     assert len(set(codes)) == len(codes)
     # By chance, one of the 12 * 32 is missing once in 10^25 runs.
     assert all(set(place) == set(ALPHABET) for place in zip(*codes, strict=True))
-
-
-@given(st.text(ALPHABET, min_size=12, max_size=12))
-def test_a_written_code_reads_as_itself(compact: str) -> None:
-    written = read_code(compact)
-    assert written is not None
-    assert read_code(written) == written
-    assert compact_code(written) == compact
 
 
 @pytest.mark.parametrize(
@@ -55,11 +34,6 @@ def test_a_written_code_reads_as_itself(compact: str) -> None:
 )
 def test_what_people_type_is_read(typed: str) -> None:
     assert read_code(typed) == CODE
-
-
-@pytest.mark.parametrize("typed", ["O1I1-L0o0-ilOL", "0111-1000-1101"])
-def test_lookalikes_are_read_as_the_digits_they_look_like(typed: str) -> None:
-    assert read_code(typed) == "0111-1000-1101"
 
 
 @pytest.mark.parametrize(
@@ -87,20 +61,6 @@ def test_what_cant_be_a_code_is_none(typed: str) -> None:
     assert read_code(typed) is None
 
 
-@given(st.text(max_size=40))
-def test_any_text_is_read_or_not_but_never_fails(text: str) -> None:
-    read = read_code(text)
-    assert read is None or read_code(read) == read
-
-
-@given(st.text(ALPHABET, min_size=12, max_size=12).filter(lambda text: not text.isdecimal()))
-def test_a_code_as_receipts_write_it_is_known_by_itself(compact: str) -> None:
-    written = read_code(compact)
-    assert written is not None
-    assert is_written_code(written)
-    assert is_written_code(f" {written.lower()}\n")
-
-
 @pytest.mark.parametrize(
     "typed",
     [
@@ -122,21 +82,6 @@ def test_what_may_be_a_number_or_an_order_is_no_code_by_itself(typed: str) -> No
     assert not is_written_code(typed)
 
 
-def test_however_a_code_is_written_its_hash_is_the_same() -> None:
-    assert code_hash(CODE, PEPPER) == code_hash(compact_code(CODE), PEPPER) == code_hash(CODE.lower(), PEPPER)
-
-
-def test_a_hash_is_sha_256_in_hexadecimal() -> None:
-    digest = code_hash(CODE, PEPPER)
-    assert len(bytes.fromhex(digest)) == 32
-    assert digest == digest.lower()
-
-
-def test_a_hash_depends_on_code_and_pepper() -> None:
-    others = [code_hash(CODE, PEPPER[::-1]), code_hash("K7QM-2XPA-9RTX", PEPPER)]
-    assert len({code_hash(CODE, PEPPER), *others}) == 3
-
-
 def test_without_the_pepper_a_stolen_hash_cant_be_compared() -> None:
     for text in (CODE, compact_code(CODE)):
         assert code_hash(CODE, PEPPER) != hashlib.sha256(text.encode()).hexdigest()
@@ -152,8 +97,3 @@ def test_what_is_no_code_has_no_hash(code: str) -> None:
     with pytest.raises(ValueError, match="no verification code") as error:
         code_hash(code, PEPPER)
     assert code == "" or code not in str(error.value)
-
-
-def test_no_hash_is_made_without_a_pepper() -> None:
-    with pytest.raises(ValueError, match="pepper"):
-        code_hash(CODE, b"")

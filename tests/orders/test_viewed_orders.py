@@ -40,10 +40,3 @@ def test_a_process_announces_what_is_viewed_there_now_and_then_and_the_others_re
     assert all(there.record_announcement(each) for each in announced)
     assert (there.references(), there.users()) == (("R1",), (7,))
     assert not there.record_announcement("outbox")
-
-
-def test_what_another_process_has_announced_is_not_announced_again() -> None:
-    viewed, announced = ViewedOrders(MovedClock()), list[str]()
-    viewed.announce = announced.append
-    viewed.record_announcement("viewed-page:R1")
-    assert announced == []

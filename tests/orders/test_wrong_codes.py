@@ -53,14 +53,6 @@ def test_ten_misses_are_free_and_the_eleventh_says_when_it_is_possible() -> None
     assert again(guesses, EMMA, NOW + MINUTE) == NOW + 2 * MINUTE
 
 
-def test_being_refused_costs_nothing_more() -> None:
-    guesses = Guesses()
-    charge_times(guesses, EMMA, 10)
-    for _ in range(1000):
-        again(guesses, EMMA)
-    charge_times(guesses, EMMA, 1, NOW + MINUTE)
-
-
 def test_after_a_rest_all_misses_are_free_again_and_no_more_than_those() -> None:
     guesses = Guesses()
     charge_times(guesses, EMMA, 10)
@@ -83,17 +75,3 @@ def test_where_many_miss_together_each_may_miss_once_a_window() -> None:
     assert again(guesses, SARI) == NOW + 10 * MINUTE
     assert again(guesses, SARI, NOW + 9 * MINUTE) == NOW + 10 * MINUTE
     charge_times(guesses, SARI, 1, NOW + 10 * MINUTE)
-
-
-def test_who_was_slowed_down_gets_their_guesses_back_one_by_one() -> None:
-    guesses = limiter_without_common_allowance(refilled_after=MINUTE)
-    charge_times(guesses, SARI, 1)
-    calm = NOW + 10 * MINUTE
-    charge_times(guesses, SARI, 1, calm)
-    assert again(guesses, SARI, calm) == calm + MINUTE
-    charge_times(guesses, SARI, 10, calm + timedelta(hours=1))
-
-
-def test_the_storm_passes() -> None:
-    guesses = limiter_without_common_allowance()
-    charge_times(guesses, SARI, 10, NOW + timedelta(hours=1))
