@@ -2,19 +2,15 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import replace
 
 import pytest
 
 from bot.broadcasts import messages
 from bot.broadcasts.messages import MAX_REJECTIONS
 from bot.broadcasts.model import MAYBE_ARRIVED, BroadcastStatus, DeliveryStatus
-from bot.broadcasts.repository import BroadcastRepository
-from bot.broadcasts.tables import IS_OF_OPEN
 from bot.core.backoff import Backoff
-from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Invalid, TryLater
-from tests.broadcasts.builders import PAUSE, RESUME, RETRY_UNKNOWN, BotProcess, shorten_pauses
+from tests.broadcasts.builders import PAUSE, RETRY_UNKNOWN, BotProcess, shorten_pauses
 from tests.orders.order_system import OSCAR
 
 
@@ -36,21 +32,6 @@ async def test_a_refusal_for_too_many_messages_loses_nobody(bot: BotProcess) -> 
     await bot.begin()
     assert await bot.get_report() == {"delivered": 60}
     assert sorted(bot.telegram.reached) == list(people)
-
-
-async def test_a_storm_of_refusals_loses_and_doubles_nobody(bot: BotProcess) -> None:
-    people = await bot.add_subscribers(40)
-    bot.telegram.script(people, TryLater(0.01))
-    await bot.begin()
-    await bot.get_report()
-    assert sorted(bot.telegram.reached) == list(people)
-
-
-async def test_one_chat_that_is_always_refused_does_not_hold_up_the_others_for_ever(bot: BotProcess) -> None:
-    await bot.add_subscribers(200)
-    bot.telegram.script([1], *[TryLater(0.01)] * 50)
-    await bot.begin()
-    assert await bot.get_report() == {"delivered": 199, "failed": 1}
 
 
 async def test_one_chat_with_a_pause_of_an_hour_holds_up_nobody(bot: BotProcess) -> None:
@@ -78,32 +59,6 @@ async def test_while_telegram_does_not_answer_only_one_message_at_a_time_is_risk
     await bot.wait_until_idle()
     assert len(bot.telegram.requested) == requested <= 24, "what was sent when the first one failed"
     assert (await bot.count_deliveries())[DeliveryStatus.UNKNOWN] == requested
-
-
-async def test_an_unexpected_error_after_the_request_is_unknown(
-    bot: BotProcess, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.infra.outbox.delivery.REPEAT_AFTER", 0)
-    await bot.add_subscribers(10)
-    bot.telegram.script([3], RuntimeError("after it left"))
-    await bot.begin()
-    assert await bot.get_report() == {"delivered": 9, "unknown": 1}
-
-
-async def test_a_pause_after_an_unexpected_error_doubles_nobody(
-    bot: BotProcess, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.infra.outbox.delivery.REPEAT_AFTER", 3)
-    await bot.add_subscribers(10)
-    bot.telegram.script([3], RuntimeError("after it left"))
-    await bot.begin()
-    while not any(each.maybe_sent for each in await bot.find_messages()):
-        await bot.wait_until(lambda: 3 in bot.telegram.requested)
-    await bot.deliveries.decide("b1", PAUSE, OSCAR)
-    await bot.deliveries.advance()
-    await bot.deliveries.decide("b1", RESUME, OSCAR)
-    assert await bot.get_report() == {"delivered": 9, "unknown": 1}
-    assert bot.telegram.requested.count(3) == 1
 
 
 async def test_a_message_that_is_rejected_for_all_pauses_the_broadcast(bot: BotProcess) -> None:
@@ -166,39 +121,6 @@ async def test_a_process_that_leads_again_delivers_again(bot: BotProcess) -> Non
     bot.messages.open()
     assert await bot.get_report() == {"delivered": 100}
     assert sorted(bot.telegram.reached) == list(people)
-
-
-async def test_a_broadcast_stopped_during_a_crash_gets_its_report(file: str) -> None:
-    first = BotProcess(file)
-    await first.add_subscribers(30)
-    first.telegram.max_requests = 5
-    await first.begin()
-    await first.wait_until(lambda: len(first.telegram.requested) >= 5)
-    stopped = replace(await first.get_broadcast(), status=BroadcastStatus.STOPPED)
-    async with first.store.transaction() as tx:
-        await BroadcastRepository(tx).save(stopped)
-    await first.kill()
-    second = BotProcess(file)
-    second.lead()
-    assert sum((await second.get_report()).values()) == 30
-    await second.stop()
-
-
-async def test_results_are_counted_until_the_broadcast_ends_however_long_that_takes(bot: BotProcess) -> None:
-    await bot.add_subscribers(10)
-    bot.telegram.max_requests = 5
-    await bot.begin()
-    await bot.wait_until(lambda: len(bot.telegram.reached) == 5)
-    await bot.deliveries.decide("b1", PAUSE, OSCAR)
-    await bot.wait_until_idle()
-    async with bot.store.transaction() as tx:
-        assert await OutboxRepository(tx).delete_old(bot.clock.now(), (IS_OF_OPEN,)) == 0
-    bot.telegram.max_requests = None
-    await bot.deliveries.decide("b1", RESUME, OSCAR)
-    assert await bot.get_report() == {"delivered": 10}
-    async with bot.store.transaction() as tx:
-        assert await OutboxRepository(tx).delete_old(bot.clock.now(), (IS_OF_OPEN,)) == 10
-    assert await bot.get_report() == {"delivered": 10}, "the report stays"
 
 
 @pytest.mark.parametrize("when", ["fails_before", "fails_after", "fails_to_read"])

@@ -5,11 +5,9 @@ from datetime import timedelta
 from itertools import product
 from typing import Any
 
-from sqlalchemy import insert, select
-
 from bot.broadcasts.messages import reader_notifications
 from bot.broadcasts.model import MAYBE_ARRIVED, Audience, Broadcast, BroadcastStatus, DeliveryStatus
-from bot.broadcasts.repository import BroadcastRepository, DeliveryRepository
+from bot.broadcasts.repository import DeliveryRepository
 from bot.core.locales import LOCALES, codes_of
 from bot.infra.db.database import Database
 from bot.infra.i18n import choose_locale
@@ -17,11 +15,8 @@ from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
-from bot.rates.tables import subscriptions
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from bot.users.tables import users
-from tests.examples import examples
 from tests.infra.builders import due_heads
 from tests.times import NOW, SECOND
 
@@ -63,18 +58,6 @@ async def test_the_audience_is_every_reachable_subscriber_who_is_not_being_delet
     assert await find_readers(store, a_broadcast(started_at=LONG_AGO - SECOND)) == [], "all have subscribed since"
 
 
-async def test_each_is_written_to_in_the_language_they_read(store: Database) -> None:
-    await add_subscriber(store, 1, language_code="en-GB")
-    await add_subscriber(store, 2, language_code="en", locale="id")
-    await add_subscriber(store, 3, language_code="fr")
-    await add_subscriber(store, 4, language_code=None)
-    await add_subscriber(store, 5, language_code="ID")
-    async with store.reading() as tx:
-        assert await DeliveryRepository(tx).count_readers(Audience(), NOW) == {"en": 3, "id": 2}
-        assert await DeliveryRepository(tx).count_readers(Audience(locale="id"), NOW) == {"id": 2}
-    assert await find_readers(store, a_broadcast(audience=Audience(locale="en"))) == [1, 3, 4]
-
-
 async def test_a_broadcast_and_all_other_messages_have_the_same_language_whatever_an_app_calls_it(
     store: Database,
 ) -> None:
@@ -95,40 +78,6 @@ async def test_a_broadcast_and_all_other_messages_have_the_same_language_whateve
         found = await find_readers(store, a_broadcast(audience=Audience(locale=locale)))
         assert found == [number for number, read in expected.items() if read == locale]
     assert counted == Counter(expected.values())
-
-
-async def test_an_app_in_a_near_language_is_not_in_the_audience_of_indonesian_broadcasts(store: Database) -> None:
-    await add_subscriber(store, 1, language_code="ms")
-    await add_subscriber(store, 2, language_code="jv-ID")
-    async with store.reading() as tx:
-        assert await DeliveryRepository(tx).count_readers(Audience(locale="id"), NOW) == {}
-
-
-async def test_an_app_in_indonesian_by_its_old_code_gets_broadcasts_in_indonesian(store: Database) -> None:
-    await add_subscriber(store, 1, language_code="in")
-    await add_subscriber(store, 2, language_code="in_ID")
-    await add_subscriber(store, 3, language_code="inh")  # Ingush
-    async with store.reading() as tx:
-        assert await DeliveryRepository(tx).count_readers(Audience(), NOW) == {"id": 2, "en": 1}
-
-
-async def test_who_was_here_lately_is_active(store: Database) -> None:
-    await add_subscriber(store, 1)
-    await add_subscriber(store, 2, last_seen_at=NOW - 6 * DAY)
-    await add_subscriber(store, 3, last_seen_at=NOW - 8 * DAY)
-    await add_subscriber(store, 4, created_at=NOW - DAY)
-    assert await find_readers(store, a_broadcast(audience=Audience(active_days=7))) == [2, 4]
-
-
-async def test_readers_follow_in_the_order_of_their_ids_and_each_gets_one_message(store: Database) -> None:
-    for number in (5, 3, 1, 4, 2):
-        await add_subscriber(store, number)
-    assert await find_readers(store, limit=2) == [1, 2]
-    assert await find_readers(store, a_broadcast(next_reader=3), limit=2) == [3, 4]
-    async with store.transaction() as tx:
-        await OutboxRepository(tx).add(reader_notifications(a_broadcast(), [1, 3], NOW))
-        await OutboxRepository(tx).add(reader_notifications(a_broadcast("b2"), [4], NOW))
-    assert await find_readers(store) == [2, 4, 5]
 
 
 async def test_results_are_counted_by_what_became_of_the_messages(store: Database) -> None:
@@ -188,19 +137,3 @@ async def test_what_may_have_arrived_is_unknown_until_an_operator_retries_it(sto
     async with store.reading() as tx:
         waiting = await due_heads(tx, NOW, queue=Queue.BULK)
     assert [(each.chat_id, each.maybe_sent, each.attempts) for each in waiting] == [(1, False, 0), (2, False, 0)]
-
-
-async def test_thousands_of_readers_are_added_at_once(store: Database) -> None:
-    size = examples(2_000)
-    await add_subscriber(store, 1)
-    async with store.transaction() as tx:
-        for table, key in ((users, "id"), (subscriptions, "user_id")):
-            one = dict((await tx.connection.execute(select(table))).mappings().one())
-            await tx.connection.execute(insert(table), [{**one, key: number} for number in range(2, size + 1)])
-        await BroadcastRepository(tx).add(a_broadcast())
-        readers = await DeliveryRepository(tx).find_readers(a_broadcast(), size)
-        assert await OutboxRepository(tx).add(reader_notifications(a_broadcast(), readers, NOW)) == size
-        assert (
-            await DeliveryRepository(tx).take_back([each.id for each in await DeliveryRepository(tx).find_unsent()])
-            == 1
-        )

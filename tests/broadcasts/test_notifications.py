@@ -10,8 +10,8 @@ from bot.broadcasts.messages import render_waiting, waiting_notifications
 from bot.broadcasts.model import Broadcast, BroadcastStatus, BroadcastWarning
 from bot.broadcasts.repository import BroadcastRepository
 from bot.infra.db.database import Database
-from bot.infra.outbox.model import Sent, Undeliverable
-from bot.infra.telegram.outbound.sender import Delivered, Outcome, Unreachable
+from bot.infra.outbox.model import Sent
+from bot.infra.telegram.outbound.sender import Delivered, Outcome
 from bot.users.model import User
 from tests.infra.keys import VAULT
 from tests.rendering import context_for
@@ -64,7 +64,3 @@ async def test_a_broadcast_that_was_decided_meanwhile_is_not_reported(file: str,
     sent = SentMessages(Delivered(7))
     assert await render(file, sent, status) == Sent()
     assert sent.texts == []
-
-
-async def test_an_operator_who_blocked_the_bot_is_not_notified_again(file: str) -> None:
-    assert isinstance(await render(file, SentMessages(Unreachable("blocked")), BroadcastStatus.PAUSED), Undeliverable)

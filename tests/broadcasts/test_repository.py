@@ -1,7 +1,6 @@
 """Broadcasts on both databases: saved with all fields, only over the revision that was read, and found again."""
 
 from dataclasses import replace
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -58,12 +57,6 @@ async def test_a_broadcast_comes_back_as_it_was_kept(store: Database) -> None:
         assert await BroadcastRepository(tx).get("b3") is None
 
 
-async def test_keeping_the_same_id_again_changes_nothing(store: Database) -> None:
-    await add_broadcasts(store, WHOLE, a_broadcast())
-    async with store.reading() as tx:
-        assert await BroadcastRepository(tx).get("b1") == WHOLE
-
-
 async def test_of_two_who_save_over_the_same_revision_one_is_first(store: Database, other_store: Database) -> None:
     await add_broadcasts(store, a_broadcast())
     async with store.transaction() as tx:
@@ -72,12 +65,6 @@ async def test_of_two_who_save_over_the_same_revision_one_is_first(store: Databa
         assert await BroadcastRepository(tx).save(a_broadcast(picture="p")) is None
     async with store.reading() as tx:
         assert saved == replace(WHOLE, revision=1) == await BroadcastRepository(tx).get("b1")
-
-
-async def test_what_was_never_kept_cannot_be_saved(store: Database) -> None:
-    async with store.transaction() as tx:
-        assert await BroadcastRepository(tx).save(WHOLE) is None
-        assert await BroadcastRepository(tx).get("b1") is None
 
 
 async def test_an_operators_open_draft_is_the_newest_of_their_own(store: Database) -> None:
@@ -112,18 +99,6 @@ async def test_those_that_were_confirmed_are_listed_newest_first_in_pages(store:
         assert [each.id for each in await BroadcastRepository(tx).newest(2, 2)] == ["2", "1"]
 
 
-async def test_open_are_those_that_were_confirmed_and_have_not_ended_by_start_time(store: Database) -> None:
-    await add_broadcasts(
-        store,
-        *(a_broadcast(status, status=status, starts_at=NOW) for status in BroadcastStatus if status != "done"),
-        *(a_broadcast(f"ended {status}", status=status, ended_at=NOW) for status in ("stopped", "done")),
-        a_broadcast("sooner", status=BroadcastStatus.SCHEDULED, starts_at=NOW - timedelta(days=1)),
-    )
-    async with store.reading() as tx:
-        found = [each.id for each in await BroadcastRepository(tx).find_open()]
-    assert found == ["sooner", "paused", "running", "scheduled", "stopped"]
-
-
 async def test_operators_decide_while_the_leader_moves_on(store: Database) -> None:
     await add_broadcasts(store, a_broadcast(status=BroadcastStatus.RUNNING))
     async with store.transaction() as tx:
@@ -134,24 +109,3 @@ async def test_operators_decide_while_the_leader_moves_on(store: Database) -> No
         paused = await BroadcastRepository(tx).get("b1")
     assert paused is not None
     assert (paused.status, paused.next_reader) == (BroadcastStatus.PAUSED, 7)
-
-
-async def test_the_last_quote_is_of_the_broadcast_that_started_last_with_one(store: Database) -> None:
-    await add_broadcasts(
-        store,
-        a_broadcast("never begun", quote=QUOTE),
-        a_broadcast("first", quote=QUOTE, started_at=NOW),
-        a_broadcast("last", quote=QUOTE, started_at=NOW + SECOND),
-        a_broadcast("of no rate", started_at=NOW + 2 * SECOND),
-    )
-    async with store.reading() as tx:
-        found = await BroadcastRepository(tx).last_with_quote()
-    assert found is not None
-    assert found.id == "last"
-
-
-async def test_without_broadcasts_nothing_is_found(store: Database) -> None:
-    async with store.reading() as tx:
-        assert await BroadcastRepository(tx).last_with_quote() is None
-        assert (await BroadcastRepository(tx).newest(), await BroadcastRepository(tx).find_open()) == ((), ())
-        assert await BroadcastRepository(tx).count() == 0

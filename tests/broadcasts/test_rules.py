@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 
 from bot.broadcasts.model import (
     VARIABLES,
-    WIDEST_QUOTE,
     BroadcastWarning,
-    calculate_change_percent,
-    estimate_duration,
     find_warnings,
     has_variables,
     read_template,
@@ -47,10 +44,6 @@ def test_formatting_is_kept_as_it_is(written: str) -> None:
     assert read_template(written) == written
 
 
-def test_variables_are_read_with_spaces_and_in_capitals() -> None:
-    assert read_template("{ Rate } {SATS_1M}") == "{rate} {sats_1m}"
-
-
 @pytest.mark.parametrize(
     ("typed", "shown"),
     [
@@ -76,18 +69,6 @@ def test_an_unknown_variable_is_refused_with_the_list_of_known_ones(name: str) -
     assert caught.value.arguments["known"] == ", ".join(f"{{{each}}}" for each in VARIABLES)
 
 
-@pytest.mark.parametrize("text", ["a { b", "} a", "{<b>rate</b>}", "{rate", "{{rate}}"])
-def test_a_brace_on_its_own_is_refused(text: str) -> None:
-    with pytest.raises(Rejection):
-        read_template(text)
-
-
-@pytest.mark.parametrize("text", ["", "  ", "<b> </b>", "\u200b", '<a href="https://x.example"></a>'])
-def test_a_text_without_words_is_refused(text: str) -> None:
-    with pytest.raises(Rejection, match=r"core\.template\.empty"):
-        read_template(text)
-
-
 @pytest.mark.parametrize(
     "text", ["<h1>a</h1>", "<b>a", "a</b>", "<b><i>a</b></i>", "<script>x</script>", "<!-- x -->a"]
 )
@@ -100,13 +81,6 @@ def test_an_address_can_bring_no_attribute_and_no_variable_along() -> None:
     read = read_template('<a href="https://x.example/{rate}" onclick="y">a</a>')
     assert read == '<a href="https://x.example/%7Brate%7D">a</a>'
     assert not has_variables(read)
-
-
-def test_filling_replaces_every_variable_and_nothing_else() -> None:
-    template = read_template("<i>{rate}</i> {rate} {fee} 100%")
-    assert fill(template, VALUES) == "<i><b>1</b></i> <b>1</b> <b>1</b> 100%"
-    assert has_variables(template)
-    assert not has_variables(read_template("no figures"))
 
 
 @given(st.text(max_size=200))
@@ -130,16 +104,3 @@ def test_a_quote_gets_warnings_when_it_is_old_or_has_jumped_either_way() -> None
     assert find_warnings(quote(1), None, NOW, Decimal(2)) == ()
     old = quote(1, NOW - QUOTE_STALE_AFTER - timedelta(seconds=1))
     assert find_warnings(old, last, NOW, Decimal(2)) == (BroadcastWarning.STALE, BroadcastWarning.JUMPED)
-
-
-def test_how_far_it_has_moved_has_a_sign() -> None:
-    assert calculate_change_percent(quote(100), quote(98)) == -2
-    assert calculate_change_percent(quote(100), quote(105)) == 5
-
-
-def test_the_estimate_is_the_size_by_the_rate() -> None:
-    assert estimate_duration(2970, 29.7) == timedelta(seconds=100)
-
-
-def test_no_rate_to_be_expected_is_wider_than_the_widest() -> None:
-    assert WIDEST_QUOTE.btc_idr > 10**10

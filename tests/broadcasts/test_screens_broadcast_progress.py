@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from bot.broadcasts.model import Broadcast, BroadcastStatus, DeliveryStatus, Progress
-from bot.broadcasts.screens.confirmed import EMPTY, FULL, WIDTH, draw_bar, show_progress
+from bot.broadcasts.screens.confirmed import show_progress
 from bot.core.zones import PRESUMED
 from bot.infra.i18n import LOCALES, Translations
 from bot.infra.telegram.ui.screen import Screen
 from bot.sandbox.bot_api import html
-from tests.texts import says, starts
+from tests.texts import says
 
 NOW = datetime(2026, 8, 17, 3, 5, tzinfo=UTC)
 TRANSLATIONS = Translations.load(strict=True)
@@ -46,16 +46,6 @@ def test_it_says_how_far_it_is_how_fast_and_how_long_it_takes_yet() -> None:
     assert says(said, "broadcasts.delivery.count_blocked", count=90)
 
 
-def test_without_a_pace_it_promises_no_time() -> None:
-    assert not says(read_text(show()), "broadcasts.delivery.pace")
-    assert not says(read_text(show(BroadcastStatus.PAUSED, per_second=29.0)), "broadcasts.delivery.pace")
-
-
-def test_a_pause_that_telegram_asked_for_is_shown() -> None:
-    assert starts(read_text(show(is_resting=True)), "broadcasts.delivery.resting")
-    assert starts(read_text(show(BroadcastStatus.PAUSED, is_resting=True)), "broadcasts.delivery.paused")
-
-
 @pytest.mark.parametrize(
     ("status", "may_be_done"),
     [
@@ -69,13 +59,6 @@ def test_it_offers_what_may_be_done(status: BroadcastStatus, may_be_done: list[s
     assert actions(show(status)) == may_be_done
 
 
-def test_without_unknown_results_there_is_nothing_to_send_again() -> None:
-    seen = show(BroadcastStatus.DONE, {DELIVERED: 10})
-    assert actions(seen) == []
-    assert not says(read_text(seen), "broadcasts.delivery.count_unknown")
-    assert not says(read_text(seen), "broadcasts.delivery.unknown_note")
-
-
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize(
     "status",
@@ -87,9 +70,3 @@ def test_telegram_can_read_it_in_every_state(
 ) -> None:
     seen = show(status, counts, per_second=1000.0, locale=locale)
     assert read_text(seen)
-
-
-def test_the_bar_is_full_only_in_the_end() -> None:
-    assert draw_bar(0, 10_000) == EMPTY * WIDTH
-    assert draw_bar(9_999, 10_000).endswith(EMPTY)
-    assert draw_bar(10_000, 10_000) == FULL * WIDTH

@@ -19,7 +19,6 @@ from bot.operations.check import (
     build_checks,
     check_database,
     check_keys,
-    check_names,
     list_settings,
     run,
 )
@@ -78,14 +77,6 @@ def test_the_list_of_settings_shows_no_password_of_the_database(url: str) -> Non
     assert "s3c" not in line
 
 
-async def test_an_empty_database_is_no_problem_before_the_first_start(bare_database: str) -> None:
-    def open_database() -> Database:
-        return Database(bare_database, VAULT)
-
-    assert (await check_database(open_database)).startswith("empty")
-    assert "Nothing is encrypted" in await check_keys(open_database)
-
-
 async def test_older_tables_are_a_problem_and_the_command_to_run_is_named(
     bare_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,14 +122,6 @@ async def test_the_check_says_whether_botfather_has_turned_inline_mode_on(*, is_
     assert said in shown
 
 
-@pytest.mark.parametrize("is_on", [True, False])
-async def test_the_check_warns_of_threaded_mode(*, is_on: bool) -> None:
-    bot: Any = FakeBot(supports_inline_queries=True, has_topics_enabled=is_on)
-    settings: Any = None
-    (check,) = [each for each in build_checks(settings, None, lambda: bot) if each.name == "Telegram"]  # type: ignore[arg-type]
-    assert ("Threaded mode is on: turn it off" in await check.run()) == is_on
-
-
 async def test_keys_that_cannot_be_checked_are_a_problem_with_its_cause(
     bare_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,11 +140,3 @@ async def test_keys_that_cannot_be_checked_are_a_problem_with_its_cause(
     assert await run(checks, lines.append) == FAILS
     assert "FAILS keys: not checked: the connection was lost" in lines[1]
     assert lines[-1] == "1 problem. Check DATABASE_URL and the database."
-
-
-async def test_names_that_no_setting_has_are_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert await check_names() == "every name is known"
-    (tmp_path / ".env").write_text("MIN_ORDER_IDER=50000\n")
-    with pytest.raises(CheckFailed, match="MIN_ORDER_IDER"):
-        await check_names()

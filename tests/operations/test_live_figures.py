@@ -59,15 +59,6 @@ async def test_the_times_of_the_last_hours_answers_are_shown(store: Database) ->
     assert (figures.answer_median, figures.answer_p99) == (25, 49.5)
 
 
-@pytest.mark.parametrize(("length", "shown"), [(1.5 * SECOND, 1.5), (-SECOND, 0)])
-async def test_one_answer_is_both_figures_and_takes_no_time_below_zero(
-    store: Database, length: timedelta, shown: float
-) -> None:
-    await answer(store, 1, length)
-    figures = await read(store)
-    assert figures.answer_median == figures.answer_p99 == pytest.approx(shown)
-
-
 @pytest.fixture
 async def system(database: str) -> AsyncIterator[OrderSystem]:
     system = OrderSystem(database, FakeSettlement(MovedClock()))

@@ -1,18 +1,15 @@
 """Operators are notified once of a problem, reminded while it lasts, and notified of its end."""
 
-import asyncio
 from dataclasses import replace
-from datetime import datetime, timedelta
 
 import pytest
 
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.outbox.model import RetryLater, Sent
 from bot.orders.order import Order
-from bot.settlement.errors import KeyRefused, NeverReached, NoAnswer, OutcomeUnknown, Refused, SlowDown
+from bot.settlement.errors import KeyRefused, NeverReached, NoAnswer, OutcomeUnknown, Refused
 from bot.settlement.model import PayoutMethod
-from bot.staff.alarms import next_reminder
-from bot.staff.model import Alarm, AlarmKind, StaffRules
+from bot.staff.model import AlarmKind
 from bot.staff.notifications import AlarmNotification
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.settlement.builders import BCA
@@ -95,18 +92,6 @@ async def test_a_service_that_creates_no_orders_is_reported_until_it_creates_one
     assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
-async def test_the_orders_of_all_processes_show_whether_the_service_creates_any(
-    system: OrderSystem, other_system: OrderSystem
-) -> None:
-    await place_orders(other_system, *LOST * 3)
-    await system.settlement.quote()
-    await system.check_service()
-    assert await open_kinds(system) == [AlarmKind.SERVICE_DOWN]
-    await place_orders(other_system, "answer")
-    await system.check_service()
-    assert await open_kinds(system) == []
-
-
 @pytest.mark.parametrize(
     ("last", "alarms"),
     [(NeverReached(), 1), (OutcomeUnknown(), 1), (Refused(), 0), ("answer", 0)],
@@ -118,40 +103,6 @@ async def test_a_reason_is_an_answer_and_a_request_that_never_arrived_has_none(
     assert await check_and_deliver(system) == [AlarmNotification.RAISED] * alarms
 
 
-async def test_a_burst_of_failed_orders_and_one_in_progress_say_nothing_yet(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    await place_orders(system, *LOST * 3, every=5)
-    service.gate = asyncio.Event()
-    system.clock.passes(seconds=60)
-    await system.begin()
-    assert await check_and_deliver(system) == []
-    service.gate.set()
-
-
-async def test_orders_that_failed_because_of_our_key_say_nothing_about_the_service(system: OrderSystem) -> None:
-    await place_orders(system, KeyRefused(), KeyRefused(), KeyRefused())
-    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
-    system.health.record_answer()
-    assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
-    assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
-
-
-async def test_failed_orders_of_long_ago_say_nothing_about_the_service_now(system: OrderSystem) -> None:
-    await place_orders(system, *LOST * 5)
-    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
-    assert await check_and_deliver(system, after=3600) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
-
-
-async def test_the_list_of_methods_is_read_now_and_then_though_there_are_other_requests(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    for _ in range(120):
-        await system.settlement.quote()
-        await probe_repeatedly(system, 1, every=10)
-    assert service.times("methods") == 2
-
-
 async def test_the_monitor_sends_no_request_while_others_do(system: OrderSystem, service: FakeSettlement) -> None:
     system.clock.passes(seconds=50)
     await system.settlement.quote()
@@ -159,16 +110,6 @@ async def test_the_monitor_sends_no_request_while_others_do(system: OrderSystem,
     assert service.times("methods") == 0
     await probe_repeatedly(system, 2)
     assert service.times("methods") == 1
-
-
-async def test_the_monitor_waits_as_long_as_the_service_asks(system: OrderSystem, service: FakeSettlement) -> None:
-    service.reads.append(SlowDown(retry_after=600))
-    await probe_repeatedly(system, 12)
-    assert service.times("methods") == 1
-    await probe_repeatedly(system, 100)
-    assert service.times("methods") == 1
-    await probe_repeatedly(system, 20)
-    assert service.times("methods") > 1
 
 
 @pytest.mark.parametrize(("left", "alarms"), [(51, 0), (50, 1), (1, 1), (0, 1)])
@@ -183,15 +124,6 @@ async def test_a_list_that_shrinks_sharply_is_an_alarm_until_it_has_grown_again(
     service.methods = MANY[:80]
     await system.catalogue.methods(fresh=True)
     assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED] * alarms
-
-
-async def test_an_empty_list_is_an_alarm_even_without_an_earlier_list(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    service.methods = ()
-    await system.catalogue.methods(fresh=True)
-    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
-    assert not await system.monitor.resolve(AlarmKind.METHODS_SHRUNK, "", OSCAR)
 
 
 async def test_a_list_that_has_shrunk_stays_so_after_a_restart_until_an_operator_accepts_it(
@@ -211,24 +143,6 @@ async def test_a_list_that_has_shrunk_stays_so_after_a_restart_until_an_operator
     assert await check_and_deliver(again) == []
     assert await open_kinds(again) == []
     await again.close()
-
-
-async def test_an_operator_accepts_a_list_in_another_process_than_the_leader(
-    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
-) -> None:
-    for methods in (MANY, MANY[:9]):
-        service.methods = methods
-        await system.catalogue.methods(fresh=True)
-        await check_and_deliver(system)
-    assert await open_kinds(system) == [AlarmKind.METHODS_SHRUNK]
-    assert await other_system.monitor.resolve(AlarmKind.METHODS_SHRUNK, "", OSCAR)
-    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
-    assert await open_kinds(system) == []
-    service.methods = MANY[:4]
-    await system.catalogue.methods(fresh=True)
-    await check_and_deliver(system)
-    (alarm,) = await system.alarms.find_open()
-    assert (alarm.facts["before"], alarm.facts["now"]) == (9, 4)
 
 
 async def test_notifications_that_wait_too_long_are_an_alarm_until_they_are_sent(system: OrderSystem) -> None:
@@ -252,22 +166,6 @@ async def test_a_silent_poller_is_an_alarm_until_it_is_back(system: OrderSystem)
     assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
-async def test_a_poller_that_waits_as_the_service_asked_is_not_silent(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    await system.place()
-    service.reads.append(SlowDown(retry_after=300))
-    assert await system.poll() == 300
-    for _ in range(60):
-        await check_and_deliver(system)
-    assert system.sender.kinds(OSCAR) == []
-
-
-async def test_a_machine_that_slept_is_no_silent_poller(system: OrderSystem) -> None:
-    await system.poll()
-    assert await check_and_deliver(system, after=3600 * 8) == []
-
-
 async def test_a_missing_right_in_the_database_is_one_alarm_until_it_is_back(
     system: OrderSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,13 +184,13 @@ async def test_a_missing_right_in_the_database_is_one_alarm_until_it_is_back(
 
 
 async def test_a_second_poller_is_one_alarm_until_it_is_gone(system: OrderSystem) -> None:
-    since: list[datetime | None] = [system.clock.now()]
-    system.monitor.find_second_poller = lambda: since[-1]
+    since = [system.clock.now(), None]
+    system.monitor.find_second_poller = lambda: since[0]
     for _ in range(2):
         assert await check_and_deliver(system) == [AlarmNotification.RAISED]
     (alarm,) = await system.alarms.find_open()
     assert alarm.kind is AlarmKind.SECOND_POLLER
-    since.append(None)
+    del since[0]
     assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
@@ -338,47 +236,6 @@ async def test_reminders_come_later_and_later_and_name_everything_at_once(system
     assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED, *[AlarmNotification.REMINDER] * 5]
 
 
-async def test_nobody_is_reminded_right_after_a_restart_of_what_may_be_over(
-    system: OrderSystem, file: str, service: FakeSettlement
-) -> None:
-    system.health.record_rejected_key()
-    await system.deliver()
-    system.clock.passes(hours=5)
-    again = OrderSystem(file, service)
-    assert not await again.alarms.remind()
-    system.clock.passes(seconds=61)
-    assert await again.alarms.remind()
-    await again.close()
-
-
-async def test_nobody_is_reminded_right_after_the_lead_has_changed(system: OrderSystem) -> None:
-    system.health.record_rejected_key()
-    await system.deliver()
-    assert not await system.alarms.remind()
-    system.clock.passes(hours=5)
-    await system.alarms.begin_to_lead()
-    assert not await system.alarms.remind()
-    system.clock.passes(seconds=61)
-    assert await system.alarms.remind()
-
-
-async def test_a_process_that_begins_to_lead_is_no_silent_poller(system: OrderSystem) -> None:
-    await system.poll()
-    system.clock.passes(seconds=14)
-    await system.monitor.check()
-    system.clock.passes(seconds=14)
-    await system.monitor.begin_to_lead()
-    for _ in range(11):
-        assert await check_and_deliver(system) == []
-
-
-def test_a_reminder_is_due_each_day_in_the_end(system: OrderSystem) -> None:
-    now = system.clock.now()
-    old = Alarm(kind=AlarmKind.KEY_REFUSED, raised_at=now - timedelta(days=9), reminded_at=now, taken_by=OSCAR)
-    assert next_reminder(old, StaffRules(remind_after=timedelta(hours=1))) == now + timedelta(days=1)
-    assert next_reminder(old, StaffRules(remind_after=timedelta(days=3))) == now + timedelta(days=3)
-
-
 async def fail_after_payment(system: OrderSystem) -> Order:
     order = await system.place()
     for state in ("LN_INVOICE_PAID", "FAILED"):
@@ -395,21 +252,6 @@ async def test_a_failed_paid_order_stays_an_alarm_until_an_operator_resolves_it(
     assert not await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
     assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
     assert await open_kinds(system) == []
-
-
-async def test_the_operator_who_resolved_an_alarm_is_not_notified(system: OrderSystem) -> None:
-    order = await fail_after_payment(system)
-    assert await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
-    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
-
-
-async def test_an_invoice_that_does_not_match_is_an_alarm_as_well(system: OrderSystem, service: FakeSettlement) -> None:
-    service.answers.append({"bolt11": service.invoice(1)})
-    order = await system.place()
-    assert await check_and_deliver(system) == [AlarmNotification.RAISED]
-    (alarm,) = await system.alarms.find_open()
-    assert (alarm.kind, alarm.subject) == (AlarmKind.INVOICE_MISMATCH, order.reference)
-    assert alarm.facts["complaint"]
 
 
 @pytest.mark.parametrize("kind", [AlarmKind.KEY_REFUSED, AlarmKind.SERVICE_DOWN, AlarmKind.OUTBOX_BACKLOG])

@@ -26,7 +26,7 @@ from tests.operations.reconciled import (
     reconciliation_of,
 )
 from tests.orders.order_system import EMMA, OSCAR, REQUEST, SARI, OrderSystem
-from tests.settlement.fake_settlement import FakeSettlement, failing
+from tests.settlement.fake_settlement import FakeSettlement
 
 SENT = ("LN_INVOICE_PAID", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED")
 DEPOSIT: dict[str, Any] = {"channel": "cbbtc", "amount": Amount("SAT", 25_000)}
@@ -46,22 +46,6 @@ class During:
     async def look_up(self, service_id: str) -> OrderReport:
         found: OrderReport = await self._settlement.look_up(service_id)
         return found
-
-
-class Without(During):
-    """A settlement service whose list lacks an order, as if its database had been down when it was created."""
-
-    def __init__(self, system: OrderSystem, service_id: str | None) -> None:
-        super().__init__(system, nothing)
-        self._service_id = service_id
-
-    async def newest(self, limit: int = 100) -> NewestOrders:
-        newest = await super().newest(limit + 1)
-        return replace(newest, reports=tuple(each for each in newest.reports if each.service_id != self._service_id))
-
-
-async def nothing() -> None:
-    return
 
 
 async def fill_list(system: OrderSystem) -> None:
@@ -134,34 +118,6 @@ async def test_alarms_end_when_a_later_run_no_longer_finds_the_differences(
     assert system.sender.kinds(OSCAR).count(AlarmNotification.CLEARED) == 4
 
 
-async def test_differences_of_orders_that_left_the_list_stay_until_they_are_over(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    await fill_list(system)
-    order = await system.place()
-    change_record(system, order, idr=1)
-    await reconcile(system)
-    make_orders_of_others(system, 120)
-    assert found(await reconcile(system)) == {(DifferenceKind.AMOUNT, order.reference)}
-    assert await alarms(system) == {(AlarmKind.AMOUNT_DIFFERS, order.reference)}
-    change_record(system, order, idr=order.idr)
-    assert found(await reconcile(system, after=600)) == set()
-    assert await alarms(system) == set()
-    assert service.records[order.service_id or ""].idr == order.idr
-
-
-async def test_an_order_that_nobody_paid_and_nobody_can_pay_raises_no_alarm(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    await fill_list(system)
-    order = await system.place()
-    await change_row(system, order, phase=Phase.DONE, next_poll_at=None, expiry_notified=True)
-    make_orders_of_others(system, 3)
-    del service.records[order.service_id or ""]
-    assert found(await reconcile(system)) == {(DifferenceKind.MISSING, order.reference)}
-    assert await alarms(system) == set()
-
-
 @pytest.mark.parametrize("listed", [0, 40])
 async def test_a_short_or_empty_list_proves_nothing(system: OrderSystem, service: FakeSettlement, listed: int) -> None:
     order = await system.place()
@@ -172,26 +128,6 @@ async def test_a_short_or_empty_list_proves_nothing(system: OrderSystem, service
     assert (run.is_conclusive, run.shown, run.differences) == (False, None, ())
     report = await reconciliation_of(system).load_report()
     assert (report.known_since, report.unseen) == (None, ())
-
-
-async def test_an_empty_list_keeps_what_was_found_before(system: OrderSystem, service: FakeSettlement) -> None:
-    await fill_list(system)
-    order = await system.place()
-    change_record(system, order, idr=1)
-    before = await reconcile(system)
-    service.listed = False
-    run = await reconcile(system)
-    assert (run.listed, run.differences) == (0, before.differences)
-    assert await alarms(system) == {(AlarmKind.AMOUNT_DIFFERS, order.reference)}
-
-
-async def test_an_order_that_only_the_list_lacks_is_not_missing(system: OrderSystem, service: FakeSettlement) -> None:
-    await fill_list(system)
-    order = await system.place()
-    make_orders_of_others(system, 5)
-    run = await reconcile(system, settlement=Without(system, order.service_id))
-    assert (run.listed, run.differences, run.unlisted) == (100, (), 1)
-    assert service.times("look_up") == 1
 
 
 async def test_what_the_poller_reads_meanwhile_makes_no_difference(
@@ -239,40 +175,6 @@ async def test_a_state_that_stays_unread_for_a_quarter_of_an_hour_is_a_differenc
     assert await alarms(system) == {(AlarmKind.STATE_DIFFERS, order.reference)}
 
 
-async def test_after_a_night_without_the_bot_the_poller_comes_first(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    await fill_list(system)
-    order = await system.place()
-    service.becomes(order.service_id or "", "LN_INVOICE_PAID")
-    assert (await reconcile(system)).pending
-    run = await reconcile(system, after=9 * 3600)
-    assert run.differences == ()
-    assert [each.since for each in run.pending] == [run.asked_at]
-
-
-async def test_a_payment_that_the_service_forgets_is_a_difference(system: OrderSystem, service: FakeSettlement) -> None:
-    await fill_list(system)
-    order = await system.place()
-    await pay(system, order)
-    change_record(system, order, state="ROUTE_SHOWN", paid_at=None)
-    for _ in range(17):
-        run = await reconcile(system)
-    assert found(run) == {(DifferenceKind.STATE, order.reference)}
-    assert service.records
-
-
-async def test_a_failed_deposit_that_we_no_longer_follow_may_have_been_paid(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    await fill_list(system)
-    order = await system.place(**DEPOSIT)
-    await change_row(system, order, phase=Phase.ABANDONED, next_poll_at=None)
-    assert (await reconcile(system)).differences == ()
-    service.becomes(order.service_id or "", "FAILED")
-    assert found(await reconcile(system)) == {(DifferenceKind.UNFOLLOWED, order.reference)}
-
-
 @pytest.mark.parametrize("failure", [NoAnswer, SlowDown, KeyRefused])
 async def test_what_cannot_be_read_again_is_not_judged(
     system: OrderSystem, service: FakeSettlement, failure: type[Exception]
@@ -293,13 +195,6 @@ async def test_what_cannot_be_read_again_is_not_judged(
     run = await reconcile(system, settlement=During(system, trouble))
     assert (DifferenceKind.AMOUNT, order.reference) in found(run), "what was known is kept"
     assert (AlarmKind.AMOUNT_DIFFERS, order.reference) in await alarms(system)
-
-
-async def test_a_list_that_never_comes_saves_nothing(system: OrderSystem, service: FakeSettlement) -> None:
-    service.reads.extend(failing(NoAnswer))
-    with pytest.raises(NoAnswer):
-        await reconcile(system)
-    assert (await reconciliation_of(system).load_report()).run is None
 
 
 async def test_what_an_operator_has_handled_is_not_reported_again_until_it_changes(
@@ -354,24 +249,6 @@ async def test_two_processes_raise_one_alarm(
     assert service.records
 
 
-async def test_a_run_with_an_older_list_is_not_saved(
-    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
-) -> None:
-    await fill_list(system)
-    order = await system.place()
-    change_record(system, order, idr=1)
-
-    async def newer_run() -> None:
-        change_record(system, order, idr=order.idr)
-        await reconcile(other_system)
-
-    run = await reconcile(system, settlement=During(system, newer_run))
-    report = await reconciliation_of(system).load_report()
-    assert run.asked_at == (report.run and report.run.asked_at)
-    assert (run.differences, await alarms(system)) == ((), set())
-    assert service.records
-
-
 async def test_times_that_no_list_has_shown_are_named(system: OrderSystem, service: FakeSettlement) -> None:
     make_orders_of_others(system, 120)
     first = await reconcile(system, after=0)
@@ -388,21 +265,6 @@ async def test_times_that_no_list_has_shown_are_named(system: OrderSystem, servi
     assert [each.span for each in report.unseen] == [ListedSpan(second.asked_at, third.shown.since)]
     assert [each.ours for each in report.unseen] == [1]
     assert service.records
-
-
-async def test_a_clock_of_the_service_that_differs_changes_nothing(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    service.skew = minutes(-90)
-    await fill_list(system)
-    order, gone = await system.place(EMMA), await system.place(SARI)
-    make_orders_of_others(system, 5)
-    del service.records[gone.service_id or ""]
-    run = await reconcile(system)
-    assert found(run) == {(DifferenceKind.MISSING, gone.reference)}
-    assert run.shown is not None
-    assert run.shown.until == run.asked_at
-    assert order.service_id in service.records
 
 
 async def test_the_worker_lets_the_poller_begin_and_follows_the_list(
@@ -422,28 +284,3 @@ async def test_the_worker_lets_the_poller_begin_and_follows_the_list(
     assert service.times("newest") == 2
     due = await reconciliation_of(system).find_due()
     assert (due - system.clock.now()).total_seconds() == pytest.approx(100, abs=6), "half of what 100 orders took"
-
-
-async def test_a_run_of_a_process_whose_clock_was_ahead_blocks_no_later_one(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    make_orders_of_others(system, 100)
-    await reconcile(system, after=86_400)
-    system.clock.passes(days=-1)
-    assert await reconciliation_of(system).find_due() <= system.clock.now()
-    run = await reconcile(system)
-    report = await reconciliation_of(system).load_report()
-    assert report.run == run
-    assert service.records
-
-
-async def test_the_worker_pauses_while_the_service_asks_for_it(system: OrderSystem, service: FakeSettlement) -> None:
-    worker = ReconciliationWorker(reconciliation_of(system), system.clock)
-    system.clock.passes(seconds=60)
-    service.reads.append(SlowDown(retry_after=120))
-    assert await worker.tick() == 60
-    system.clock.passes(seconds=119)
-    assert await worker.tick() == 1
-    system.clock.passes(seconds=1)
-    await worker.tick()
-    assert service.times("newest") == 2

@@ -9,8 +9,6 @@ from bot.operations.reconciliation.model import (
     ListedSpan,
     Report,
     UnseenSpan,
-    find_unseen,
-    merge_spans,
 )
 from tests.operations.samples import HOUR, a_difference, a_run
 from tests.screens import JAKARTA, NOW, ScreenCase
@@ -43,12 +41,3 @@ def test_times_that_no_list_has_shown_are_listed_with_our_orders() -> None:
     assert like("operations.reconciliation.unseen_span")
     assert "17 Aug 2026" in text
     assert ": 3 " in text
-
-
-def test_spans_that_touch_are_one() -> None:
-    first, second, third = [ListedSpan(NOW + number * HOUR, NOW + (number + 1) * HOUR) for number in (0, 1, 3)]
-    merged = merge_spans((first, third), second)
-    assert merged == (ListedSpan(first.since, second.until), third)
-    assert find_unseen(merged) == (ListedSpan(second.until, third.since),)
-    assert merge_spans(merged, ListedSpan(NOW, NOW + 9 * HOUR)) == (ListedSpan(NOW, NOW + 9 * HOUR),)
-    assert find_unseen(()) == ()

@@ -8,16 +8,14 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bot.core.csv import write_rows
-from bot.operations.model import OrderLine, OrderOutcome, OrderStatistics, Tally, calculate_share
+from bot.operations.model import OrderLine, OrderOutcome, Tally
 from bot.operations.service import COLUMNS, order_rows
-from bot.orders.order import Payer, Phase
+from bot.orders.order import Phase
 from bot.settlement.model import PayoutMethod
 from tests.operations.order_outcomes import find_outcome
-from tests.orders.builders import a_deposit_order, an_open_order, orders_in_each_state
+from tests.orders.builders import an_open_order, orders_in_each_state
 from tests.settlement.builders import LISTED_BCA
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -60,37 +58,6 @@ def test_an_order_is_counted_by_its_outcome() -> None:
     assert find_outcome(an_open_order(phase=Phase.UNRESOLVED)) is OrderOutcome.UNCERTAIN
 
 
-def test_a_deposit_that_failed_without_evidence_counts_neither_as_unpaid_nor_as_paid() -> None:
-    failed = replace(a_deposit_order("btcb"), state="FAILED", phase=Phase.DONE)
-    forgotten = replace(failed, deposit=None, payer=Payer())  # deleted with its user
-    for order in (failed, forgotten):
-        assert find_outcome(order) is OrderOutcome.FAILED_UNKNOWN
-    assert find_outcome(replace(failed, paid_at=NOW)) is OrderOutcome.FAILED
-    assert not OrderStatistics(parts=(one(1, OrderOutcome.FAILED_UNKNOWN),), median=None, timed=0).paid.orders
-
-
-def test_paid_orders_are_those_with_a_payment_whatever_their_outcome() -> None:
-    both = one(4, OrderOutcome.FAILED) | one(8, OrderOutcome.UNDER_WAY)
-    parts: list[dict[OrderOutcome, Tally]] = [one(1, OrderOutcome.SENT), one(2, OrderOutcome.WAITING), both, {}]
-    statistics = OrderStatistics(parts=tuple(parts), median=None, timed=0)
-    assert statistics.placed == Tally(orders=15, idr=150, sats=1500)
-    assert statistics.paid == Tally(orders=13, idr=130, sats=1300)
-    assert [tally.orders for tally in statistics.paid_by_part()] == [1, 0, 12, 0]
-    assert set(statistics.by_outcome) == {
-        OrderOutcome.SENT,
-        OrderOutcome.WAITING,
-        OrderOutcome.FAILED,
-        OrderOutcome.UNDER_WAY,
-    }
-
-
-@pytest.mark.parametrize(
-    ("part", "whole", "hundredths"), [(0, 0, 0), (0, 3, 0), (1, 3, 3333), (2, 3, 6667), (1, 1, 10_000), (1, 8, 1250)]
-)
-def test_shares_are_rounded_to_the_nearest_hundredth_of_a_percent(part: int, whole: int, hundredths: int) -> None:
-    assert calculate_share(part, whole) == hundredths
-
-
 def test_a_row_holds_what_its_header_says() -> None:
     (row,) = read([LINE])
     assert row == {
@@ -120,14 +87,6 @@ def test_no_cell_is_a_formula(name: str) -> None:
     (row,) = read([line])
     assert [cell for cell in row.values() if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == []
     assert row["destination_name"].startswith("'")
-
-
-@given(st.text(), st.text())
-def test_the_table_keeps_its_shape_with_any_values(name: str, state: str) -> None:
-    line = replace(LINE, method=PayoutMethod(name, name, "bank"), state=state)
-    rows = read([line, LINE])
-    assert [set(row) for row in rows] == [set(COLUMNS)] * 2
-    assert rows[1]["reference"] == "ABC2345"
 
 
 def test_no_column_is_about_a_user() -> None:

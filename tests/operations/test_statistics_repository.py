@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from itertools import pairwise, product
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -15,21 +15,15 @@ from bot.operations.model import (
     OrderLine,
     OrderOutcome,
     OrderStatistics,
-    OwnTotals,
     RequestFigures,
     RequestStatistics,
-    SubscriberStatistics,
     Tally,
     UserStatistics,
 )
 from bot.operations.repository import StatisticsRepository
-from bot.orders.destinations.model import PayoutTimes
-from bot.orders.destinations.repository import PayoutTimeRepository
 from bot.orders.order import Order, Phase, payer_on_page
 from bot.payment_requests.model import ClosedBy, RequestStatus
 from bot.payment_requests.repository import PaymentRequestRepository
-from bot.rates.model import RateAlert, Subscription
-from bot.rates.repository import AlertRepository, SubscriptionRepository
 from bot.settlement.model import OrderStep
 from bot.users.model import User
 from bot.users.repository import UserRepository
@@ -50,17 +44,6 @@ LARGEST = 10**18
 async def add_orders(store: Database, orders: Iterable[Order]) -> None:
     async with store.transaction() as tx:
         await insert_orders(tx, orders)
-
-
-async def test_our_totals_count_what_the_service_created_and_sent(store: Database) -> None:
-    sent = {"step": OrderStep.SENT, "state": "COMPLETED", "idr": LARGEST, "sats": LARGEST}
-    orders = [an_order(f"R{number}", service_id=f"s{number}", **(sent if number < 3 else {})) for number in range(5)]
-    async with store.reading() as tx:
-        assert await StatisticsRepository(tx).count_totals() == OwnTotals(created=0, sent=Tally())
-    await add_orders(store, [*orders, an_order("REFUSED", phase=Phase.REFUSED)])
-    async with store.reading() as tx:
-        totals = await StatisticsRepository(tx).count_totals()
-    assert totals == OwnTotals(created=5, sent=Tally(orders=3, idr=3 * LARGEST, sats=3 * LARGEST))
 
 
 async def add_users(store: Database, people: Iterable[User]) -> None:
@@ -135,72 +118,6 @@ async def test_orders_are_counted_as_one_by_one(store: Database, seed: int) -> N
     async with store.reading() as tx:
         for edges in (EDGES, EDGES[:2], EDGES[2:4], (NOW - HOUR, NOW), tuple(NOW + 2 * HOUR * n for n in range(25))):
             assert await StatisticsRepository(tx).tally_orders(edges) == count_in_python(orders, edges)
-
-
-async def test_every_order_has_the_same_outcome_in_sql_and_in_python(store: Database) -> None:
-    every = product(Phase, OrderStep, STATES, (None, NOW), (True, False), ("lightning", "btcb"))
-    orders = [
-        an_order(
-            f"R{number}",
-            phase=phase,
-            step=step,
-            state=state,
-            paid_at=paid_at,
-            expiry_notified=expiry_notified,
-            channel=channel,
-        )
-        for number, (phase, step, state, paid_at, expiry_notified, channel) in enumerate(every)
-    ]
-    await add_orders(store, orders)
-    async with store.reading() as tx:
-        lines = await StatisticsRepository(tx).order_lines(NOW, NOW + SECOND, None, len(orders) + 1)
-    assert {line.reference: line.outcome for line in lines} == {
-        order.reference: find_outcome(order) for order in orders
-    }
-    assert {line.outcome for line in lines} == set(OrderOutcome)
-
-
-async def test_sums_have_no_largest_one(store: Database) -> None:
-    await add_orders(store, [an_order(f"R{number}", idr=LARGEST, sats=LARGEST - 1) for number in range(30)])
-    async with store.reading() as tx:
-        placed = (await StatisticsRepository(tx).tally_orders((NOW, NOW + SECOND))).placed
-    assert placed == Tally(orders=30, idr=30 * LARGEST, sats=30 * LARGEST - 30)
-
-
-async def test_the_median_is_exact_to_the_microsecond(store: Database) -> None:
-    sent = {"state": "COMPLETED", "phase": Phase.DONE, "step": OrderStep.SENT, "paid_at": NOW}
-    lengths = [timedelta(seconds=59, microseconds=999_999), timedelta(seconds=60), timedelta(days=3)]
-    expected = [lengths[0], lengths[0], lengths[1]]  # the mean of two loses half a microsecond
-    for number, (length, middle) in enumerate(zip(lengths, expected, strict=True)):
-        await add_orders(store, [an_order(f"R{number}", **sent, ended_at=NOW + length)])
-        async with store.reading() as tx:
-            assert (await StatisticsRepository(tx).tally_orders((NOW, NOW + SECOND))).median == middle
-
-
-async def test_payout_times_are_those_of_half_and_of_nine_in_ten(store: Database) -> None:
-    sent = {"state": "COMPLETED", "phase": Phase.DONE, "step": OrderStep.SENT, "paid_at": NOW}
-    others = [
-        an_order("EARLIER", **sent, created_at=NOW - SECOND, ended_at=NOW + HOUR),
-        an_order("LATER", **sent, created_at=NOW + SECOND, ended_at=NOW + HOUR),
-        an_order("FAILED", **{**sent, "state": "FAILED"}, ended_at=NOW + HOUR),
-        an_order("AT-ONCE", **sent, ended_at=NOW),
-    ]
-    await add_orders(store, others)
-    async with store.reading() as tx:
-        assert await PayoutTimeRepository(tx).between(NOW, NOW + SECOND) is None
-    lengths = [SECOND * number for number in range(1, 22)]
-    random.Random(3).shuffle(lengths)
-    found = []
-    for number, length in enumerate(lengths):
-        await add_orders(store, [an_order(f"R{number}", **sent, ended_at=NOW + length)])
-        async with store.reading() as tx:
-            found.append(await PayoutTimeRepository(tx).between(NOW, NOW + SECOND))
-    for count, times in enumerate(found, 1):
-        known = sorted(lengths[:count])
-        # The shortest time that at least nine in ten orders don't exceed.
-        slow = next(each for each in known if 10 * sum(other <= each for other in known) >= 9 * count)
-        half = timedelta(seconds=median(each.total_seconds() for each in known))
-        assert times == PayoutTimes(orders=count, median=half, slow=slow)
 
 
 async def test_users_are_counted_as_one_by_one(store: Database) -> None:
@@ -281,46 +198,6 @@ async def test_open_requests_and_the_orders_of_links_are_counted_by_where_they_a
     async with store.reading() as tx:
         counted = await StatisticsRepository(tx).get_request_figures(NOW)
     assert counted == RequestFigures(open=2, in_telegram=1, in_browsers=2)
-
-
-async def test_subscribers_and_alerts_are_counted(store: Database) -> None:
-    since, until = EDGES[0], EDGES[3]
-    async with store.transaction() as tx:
-        for number, at in enumerate(NEAR_EDGES, start=1):
-            await UserRepository(tx).save(User(id=number, created_at=NOW))
-            daily = 480 if number % 3 else None
-            await SubscriptionRepository(tx).save(Subscription(user_id=number, subscribed_at=at, daily_minute=daily))
-            for above in (True, False):
-                alert = RateAlert(
-                    id=f"{number} {above}",
-                    user_id=number,
-                    is_above=above,
-                    threshold=Decimal(1),
-                    created_at=NOW,
-                    expires_at=at,
-                )
-                await AlertRepository(tx).save(alert)
-    async with store.reading() as tx:
-        assert await StatisticsRepository(tx).count_subscribers(since, until, EDGES[1]) == SubscriberStatistics(
-            total=len(NEAR_EDGES),
-            new=sum(since <= at < until for at in NEAR_EDGES),
-            daily=sum(number % 3 != 0 for number in range(1, len(NEAR_EDGES) + 1)),
-            alerts=2 * sum(at > EDGES[1] for at in NEAR_EDGES),
-        )
-
-
-async def test_nothing_is_counted_where_there_is_nothing(store: Database) -> None:
-    async with store.reading() as tx:
-        assert await StatisticsRepository(tx).count_users(NOW, NOW + HOUR) == UserStatistics(
-            known=0, away=0, active=0, new=0, ordered=0, paid=0
-        )
-        assert await StatisticsRepository(tx).count_subscribers(NOW, NOW, NOW) == SubscriberStatistics(
-            total=0, new=0, daily=0, alerts=0
-        )
-        assert await StatisticsRepository(tx).tally_orders(EDGES) == OrderStatistics(
-            parts=({},) * 6, median=None, timed=0
-        )
-        assert await StatisticsRepository(tx).order_lines(NOW, NOW + HOUR, None, 10) == ()
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 1000])

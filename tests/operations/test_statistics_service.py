@@ -13,7 +13,6 @@ from bot.operations import service as module
 from bot.operations.model import OrderOutcome
 from bot.operations.service import StatisticsService
 from bot.orders.repository import OrderRepository
-from bot.settlement.errors import KeyRefused, NoAnswer, SettlementFailure, SlowDown
 from tests.orders.builders import an_order
 from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem
 
@@ -57,18 +56,6 @@ async def test_the_statistics_follow_orders_to_their_end(system: OrderSystem, st
         assert (own.orders.median, own.orders.timed) == (timedelta(seconds=95), 1)
 
 
-@pytest.mark.parametrize("failure", [NoAnswer, SlowDown, KeyRefused])
-async def test_what_the_service_does_not_answer_is_none(
-    system: OrderSystem, statistics: StatisticsService, failure: type[SettlementFailure]
-) -> None:
-    system.service.reads.append(failure())
-    loaded = await statistics.load_service_statistics()
-    assert [loaded.stats is None, loaded.rails is None].count(True) == 1
-    loaded = await statistics.load_service_statistics()
-    assert loaded.stats is not None
-    assert loaded.rails is not None
-
-
 @pytest.mark.parametrize("count", [1, 3, 4, 7])
 async def test_a_file_is_written_in_batches_of_which_none_is_lost(
     system: OrderSystem, statistics: StatisticsService, monkeypatch: pytest.MonkeyPatch, count: int
@@ -78,13 +65,3 @@ async def test_a_file_is_written_in_batches_of_which_none_is_lost(
     export = await statistics.export_orders(get_recent_span(Period.WEEK, system.clock.now(), PRESUMED), OSCAR)
     assert export.count == count
     assert references(export) == [f"R{number:04}" for number in reversed(range(count))]
-
-
-async def test_there_is_no_file_of_nothing_nor_of_too_much(
-    system: OrderSystem, statistics: StatisticsService, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    span = get_recent_span(Period.WEEK, system.clock.now(), PRESUMED)
-    assert await statistics.export_orders(span, OSCAR) == CsvFile(0, None)
-    monkeypatch.setattr(module, "MAX_ORDERS", 2)
-    await place_orders(system, 3)
-    assert await statistics.export_orders(span, OSCAR) == CsvFile(3, None)
