@@ -18,11 +18,9 @@ from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.errors import NeverReached
 from bot.settlement.model import Quote
 from bot.staff.staff_chat import SupportContacts
-from bot.support.buttons import HelpButton, HelpPage
 from bot.support.help import FactReader
 from bot.support.screens.help import HelpFacts
 from bot.users.model import UNNAMED, Provider
-from tests.architecture.source import ROOT
 from tests.screens import NOW, ScreenCase, check_screen
 from tests.settlement.builders import QUOTE
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
@@ -69,13 +67,6 @@ def test_a_newcomer_reads_price_time_trouble_and_who_runs_the_bot_in_a_few_lines
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_one_button_of_the_welcome_leads_to_more(locale: str) -> None:
-    first, more, *_ = welcome(locale).buttons
-    assert first.label == label("users.button.send", locale)
-    assert (more.label, more.data) == (label("home.button.read_more", locale), HelpButton(HelpPage.FIRST).pack())
-
-
-@pytest.mark.parametrize("locale", LOCALES)
 def test_figures_that_nobody_knows_are_left_out(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     assert lines(welcome(locale, None, UNNAMED, times=None)) == [
@@ -83,14 +74,6 @@ def test_figures_that_nobody_knows_are_left_out(locale: str) -> None:
         text("home.welcome.time_unmeasured", locale),
         text("home.welcome.trouble_support", locale),
     ]
-
-
-@pytest.mark.parametrize(
-    ("minimum", "a_day", "example"),
-    [(20_000, 0, "Rp500,000"), (20_000, 300_000, "Rp300,000"), (1_000_000, 0, "Rp1,000,000")],
-)
-def test_the_price_is_that_of_an_amount_that_can_be_sent(minimum: int, a_day: int, example: str) -> None:
-    assert f"{example} costs" in lines(welcome(minimum=minimum, a_day=a_day))[0]
 
 
 @pytest.mark.parametrize(
@@ -168,8 +151,3 @@ async def test_a_service_that_cannot_be_reached_leaves_only_the_price_out(
     shown = ScreenCase("", await Start(cast("Any", below), UNNAMED).make(session))
     assert ("29,410 sats" in shown.text) is has_price
     assert len(lines(shown)) == 3
-
-
-def test_the_manual_names_the_same_wallets() -> None:
-    manual = (ROOT / "docs" / "senders.md").read_text(encoding="utf-8")
-    assert [name for name in LIGHTNING_WALLETS if name not in manual] == []

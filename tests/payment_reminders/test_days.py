@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.time_of_day import DEFAULT_QUIET_HOURS
-from bot.payment_reminders.model import MONTH_DAYS, SPREAD, WEEKDAYS, find_next_due, find_sending_time, form_id
+from bot.payment_reminders.model import MONTH_DAYS, WEEKDAYS, find_next_due, find_sending_time
 
 JAKARTA = ZoneInfo("Asia/Jakarta")
 FRIDAY = date(2026, 11, 27)
@@ -80,15 +80,6 @@ def test_no_clock_change_skips_a_day_or_doubles_it(zone: ZoneInfo, day: str, hou
     else:
         months = [each.year * 12 + each.month for each in days]
         assert months == list(range(months[0], months[0] + 60))
-
-
-def test_reminders_of_an_hour_are_spread_over_a_quarter_of_it() -> None:
-    ids = [form_id(user_id, "r", "fri") for user_id in range(2_000)]
-    minutes = [find_next_due(each, "fri", 8, JAKARTA, at(FRIDAY, 0)) - at(FRIDAY, 8) for each in ids]
-    assert min(minutes) >= timedelta(0)
-    assert max(minutes) < SPREAD
-    busiest = max(sum(minute <= each < minute + timedelta(minutes=1) for each in minutes) for minute in set(minutes))
-    assert busiest < 2 * len(ids) / 15
 
 
 NO_QUIET_HOURS = (None, None)

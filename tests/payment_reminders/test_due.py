@@ -10,8 +10,8 @@ from bot.app import build_declared
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.ui.screen import Screen
 from bot.payment_reminders.model import MAX_REMINDERS, MAX_UNANSWERED, WEEKDAYS, PaymentReminder
-from bot.payment_reminders.notifications import ReminderNotification, ReminderPayload, reminder_notification, show_due
-from bot.payment_reminders.service import AT_ONCE, EVERY_SECONDS, SOON_SECONDS, ReminderService
+from bot.payment_reminders.notifications import ReminderNotification, ReminderPayload, show_due
+from bot.payment_reminders.service import EVERY_SECONDS, ReminderService
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.recipients.model import SavedRecipient
@@ -100,16 +100,6 @@ async def test_two_processes_that_find_the_same_one_queue_it_once(
     assert reminders.count() == 1
     (left,) = await reminders.all_of()
     assert left.unanswered == 1
-
-
-async def test_one_that_was_set_again_since_it_was_found_waits_for_its_next_day(reminders: ReminderSystem) -> None:
-    await reminders.add()
-    (due,) = await reminders.all_of()
-    reminders.system.clock.at = friday(8, 15)
-    await reminders.add()
-    await reminders.service._queue(due)
-    await reminders.system.deliver()
-    assert reminders.count() == 0
 
 
 @pytest.mark.parametrize("again", [True, False])
@@ -238,29 +228,6 @@ async def test_nobody_answers_or_stops_another_users(reminders: ReminderSystem) 
     assert await reminders.all_of() == (reminder,)
 
 
-async def test_another_time_zone_moves_it_and_no_day_has_two(reminders: ReminderSystem) -> None:
-    await reminders.add()
-    await reminders.pass_to(friday(9))
-    user = User(id=EMMA, created_at=BEGINNING, language_code="en", time_zone="America/Los_Angeles")
-    async with reminders.system.sql.transaction() as tx:
-        await UserRepository(tx).save(user)
-        await reminders.service.move_to_zone(tx, user)
-    # It is Thursday there. In 14 hours it will be Friday morning, which had its reminder in Jakarta.
-    await reminders.pass_to(friday(8, 15) + timedelta(hours=15))
-    assert reminders.count() == 1
-    await reminders.pass_to(friday(8, 15, weeks=1) + timedelta(hours=14, minutes=59))
-    await reminders.pass_to(friday(8, 15, weeks=1) + timedelta(hours=15))
-    assert reminders.count() == 2
-
-
-async def test_a_crowd_is_queued_a_few_at_a_time(reminders: ReminderSystem) -> None:
-    for user_id in range(1, AT_ONCE + 2):
-        await reminders.add(user_id)
-    pauses = [await reminders.pass_to(friday(9)) for _ in range(2)]
-    assert pauses == [SOON_SECONDS, EVERY_SECONDS]
-    assert len(reminders.system.sender.sent) == AT_ONCE + 1
-
-
 async def show(reminders: ReminderSystem, now: datetime, user: User | None, payload: ReminderPayload) -> Screen | None:
     context = context_for(user, store=reminders.system.store, messenger=None, now=now)
     return await show_due(ReminderNotification.DUE.create(EMMA, "s", payload, now), context)
@@ -281,12 +248,3 @@ async def test_what_is_sent_says_the_day_and_is_left_out_when_it_no_longer_appli
     assert await show(reminders, friday(8), replace(emma, deletion_requested_at=BEGINNING), due) is None
     assert await reminders.service.answer(EMMA, reminder.id, stop=True)
     assert await show(reminders, friday(8), emma, due) is None
-
-
-def test_the_outbox_has_nothing_personal_of_it() -> None:
-    reminder = PaymentReminder(
-        id="0" * 16, user_id=EMMA, recipient_id="r", idr=500_000, day="fri", due_at=BEGINNING, created_at=BEGINNING
-    )
-    queued = reminder_notification(reminder, "2026-11-27", BEGINNING)
-    assert queued.payload == ReminderPayload(reminder.id, BEGINNING)
-    assert queued.subject == f"payment_reminder:{reminder.id}"

@@ -3,11 +3,9 @@
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bot.core.errors import Rejection
-from bot.rates.model import PERCENT_STEPS, is_sensible, read_threshold, shift_rate
+from bot.rates.model import read_threshold
 
 RATE = Decimal("1700123456.78")
 
@@ -54,18 +52,3 @@ def test_what_cannot_be_meant_is_refused_with_its_reason(typed: str, reason: str
     with pytest.raises(Rejection) as refused:
         read_threshold(typed, RATE)
     assert refused.value.key == reason
-
-
-def test_the_rate_of_now_is_nothing_to_wait_for() -> None:
-    with pytest.raises(Rejection, match=r"rates\.subscription\.alert_is_there"):
-        read_threshold("1.7 miliar", Decimal(1_700_000_000))
-
-
-@given(rate=st.decimals(Decimal(10_000_000), Decimal(100_000_000_000), places=4))
-def test_a_step_leads_to_a_price_of_four_figures_on_its_side(rate: Decimal) -> None:
-    for percent in PERCENT_STEPS:
-        above, below = shift_rate(rate, percent), shift_rate(rate, -percent)
-        assert below < rate < above
-        assert is_sensible(above, rate)
-        assert is_sensible(below, rate)
-        assert all(len(str(int(price)).rstrip("0")) <= 4 for price in (above, below))

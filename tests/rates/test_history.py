@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rates.model import MAX_POINTS, ChartPeriod, RateHistory, RatePoint, make_history, thin_points
+from bot.rates.model import ChartPeriod, RateHistory, RatePoint, make_history, thin_points
 from bot.settlement.model import Quote
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -36,22 +35,6 @@ def test_a_quote_that_is_recorded_already_is_there_once() -> None:
     assert [point.at for point in history.points] == [at(5).at, NOW]
 
 
-def test_with_nothing_seen_before_there_is_one_point_and_no_change() -> None:
-    history = looking_back()
-    assert (history.since, history.until) == (NOW, NOW)
-    assert history.lowest == history.highest == 1_600_000_000
-    assert history.change_percent is None
-    assert not history.is_whole
-    assert len(history.runs) == 1
-
-
-@pytest.mark.parametrize(("minutes_between", "hours"), [(2, 24), (4, 1), (60, 24 * 30), (1440, 24 * 30)])
-def test_a_line_is_one_run_however_seldom_the_rate_is_recorded(minutes_between: int, hours: float) -> None:
-    count = int(hours * 60 / minutes_between)
-    seen = [at(minutes_between * (count - number)) for number in range(count)]
-    assert len(looking_back(*seen, period=ChartPeriod.MONTH).runs) == 1
-
-
 def test_a_silence_of_more_than_an_hour_of_a_day_is_a_gap() -> None:
     seen = [at(2 * number) for number in range(700, 0, -1)]
     whole, without_an_hour = looking_back(*seen), looking_back(*(seen[:300] + seen[340:]))
@@ -72,8 +55,3 @@ def test_thinning_keeps_the_ends_the_extremes_and_the_order(rates: list[int], mo
 def _ends(points: Sequence[RatePoint]) -> tuple[Decimal, Decimal]:
     rates = [point.rate for point in points]
     return min(rates), max(rates)
-
-
-def test_a_month_of_quotes_is_no_more_points_than_a_picture_shows() -> None:
-    seen = [at(2 * number, 1_600_000_000 + number % 977) for number in range(21_600, 0, -1)]
-    assert len(looking_back(*seen, period=ChartPeriod.MONTH).points) <= MAX_POINTS

@@ -13,9 +13,9 @@ from bot.infra.i18n import Translations
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import DeliveryOutcome, Queue, RetryLater, Sent, StoredNotification, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.outbound.sender import Delivered, Outcome, Unreachable
+from bot.infra.telegram.outbound.sender import Delivered, Outcome
 from bot.infra.telegram.ui.screen import Keyboard
-from bot.rates.model import AlertRequest, RateAlert
+from bot.rates.model import AlertRequest
 from bot.rates.notifications import RENDERERS, DailyQuote, RateNotification, daily_quote
 from bot.rates.service import SubscriptionService
 from bot.rates.workers import RateScheduler
@@ -26,7 +26,7 @@ from tests.infra.test_outbox_delivery import SlowSender
 from tests.orders.order_system import EMMA, OrderSystem
 from tests.rendering import context_for, renderers_for
 from tests.settlement.fake_settlement import BEGINNING, RATE
-from tests.texts import readable, says, text
+from tests.texts import readable, text
 from tests.waiting import TIMEOUT_SECONDS
 
 EIGHT = BEGINNING.replace(hour=1) + timedelta(days=1)
@@ -104,20 +104,6 @@ async def queued(emma: Subscriber) -> dict[str, StoredNotification]:
     return found
 
 
-async def test_a_daily_quote_and_an_alert_are_sent_after_all_other_messages(
-    emma: Subscriber, queued: dict[str, StoredNotification]
-) -> None:
-    for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
-        assert await emma.render(queued[kind]) == Sent()
-    daily, alert = emma.phone.sent
-    assert (daily["priority"], daily["silent"], alert["priority"], alert["silent"]) == ("bulk", False, "bulk", False)
-    assert says(daily["text"], "rates.subscription.daily_rate", rate=ENGLISH.rate(RATE))
-    above = text("rates.subscription.above", threshold="Rp1,800,000,000")
-    assert says(alert["text"], "rates.subscription.rings", condition=above)
-    assert says(alert["text"], "rates.subscription.rings_again", time="14:00 WIB")
-    assert {row[-1].data for row in (daily["buttons"][-1], alert["buttons"][-1])} == {"sub:end"}
-
-
 async def test_at_night_it_comes_without_a_sound(emma: Subscriber, queued: dict[str, StoredNotification]) -> None:
     emma.system.clock.at = EIGHT.replace(hour=23)  # six in the morning, in Jakarta
     await emma.render(queued[RateNotification.PRICE_ALERT])
@@ -136,14 +122,6 @@ async def test_what_may_have_arrived_is_repeated_only_if_it_was_waited_for(
     assert text("infra.outbox.again") in emma.phone.sent[0]["text"]
 
 
-async def test_a_daily_quote_that_comes_through_too_late_is_dropped(
-    emma: Subscriber, queued: dict[str, StoredNotification]
-) -> None:
-    emma.system.clock.passes(hours=2, seconds=1)
-    assert await emma.render(queued[RateNotification.DAILY_QUOTE]) == Sent()
-    assert emma.phone.sent == []
-
-
 async def test_whoever_has_stopped_or_wishes_to_be_forgotten_reads_nothing(
     emma: Subscriber, queued: dict[str, StoredNotification]
 ) -> None:
@@ -153,13 +131,6 @@ async def test_whoever_has_stopped_or_wishes_to_be_forgotten_reads_nothing(
     for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
         assert await emma.render(queued[kind]) == Sent()
     assert emma.phone.sent == []
-
-
-async def test_one_who_has_blocked_the_bot_is_out_of_reach(
-    emma: Subscriber, queued: dict[str, StoredNotification]
-) -> None:
-    emma.phone.outcome = Unreachable("blocked")
-    assert await emma.render(queued[RateNotification.DAILY_QUOTE]) == Undeliverable("blocked", whole_chat=True)
 
 
 async def test_a_slow_crowd_of_them_holds_up_no_message_about_money(system: OrderSystem) -> None:
@@ -176,8 +147,3 @@ async def test_a_slow_crowd_of_them_holds_up_no_message_about_money(system: Orde
         await sender.money_sent.wait()
     assert len(sender.sent) == 1
     await delivery.close(0)
-
-
-def test_an_alert_knows_its_side() -> None:
-    alert = RateAlert(id="a", user_id=1, is_above=False, threshold=RATE, created_at=BEGINNING, expires_at=BEGINNING)
-    assert (alert.is_met_by(RATE), alert.is_met_by(RATE + 1), alert.is_met_by(RATE - 1)) == (True, False, True)

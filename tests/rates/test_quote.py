@@ -46,14 +46,3 @@ def test_drift_is_the_share_that_a_rupiah_has_become_dearer_by() -> None:
     assert drift((10_000, 101_000), (10_000, 100_000)) == 1
     assert drift((10_000, 100_000), (9_900, 100_000)) == -1
     assert drift((10_000, 100_000), (10_000, 100_000)) == 0
-
-
-@pytest.mark.parametrize("odd", [(0, 100_000), (10_000, 0), (-1, 100_000)])
-def test_a_price_of_nothing_is_never_good_enough(odd: tuple[int, int]) -> None:
-    assert drift((10_000, 100_000), odd) == Decimal("Infinity")
-    assert drift(odd, (10_000, 100_000)) == Decimal("Infinity")
-
-
-@given(st.integers(1, 10**9), st.integers(1, 10**12), st.integers(1, 10**9))
-def test_more_sats_for_the_same_rupiah_are_always_worse(sats: int, idr: int, more: int) -> None:
-    assert drift((sats, idr), (sats + more, idr)) > 0

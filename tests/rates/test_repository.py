@@ -10,14 +10,12 @@ from bot.infra.db.database import Database
 from bot.rates.model import ChartPeriod
 from bot.rates.repository import AlertRepository, QuoteRepository, SubscriptionRepository
 from bot.rates.service import MAX_AGE, QuoteService
-from bot.settlement.errors import NoAnswer
 from bot.settlement.model import Quote
 from bot.users.repository import UserRepository
 from tests.rates.builders import a_subscription, an_alert
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 from tests.times import DAY, NOW, SECOND
 from tests.users.builders import EMMA, SARI, a_user
-from tests.users.stored_data import delete_user
 
 MINUTE = timedelta(minutes=1)
 
@@ -54,22 +52,6 @@ async def test_a_quote_comes_back_as_it_was_and_is_kept_once(store: Database) ->
     assert (latest.fetched_at, latest.usdc_idr) == (quote.fetched_at + MINUTE, None)
 
 
-async def test_what_the_service_says_is_recorded_and_told_of_once(store: Database) -> None:
-    quotes, service, on_recorded = recording(store)
-    assert await quotes.record()
-    assert not await quotes.record()  # the service's own time hasn't moved
-    service.clock.passes(minutes=2)
-    assert await quotes.record()
-    assert on_recorded.calls == 2
-
-
-async def test_a_service_that_is_away_is_no_error(store: Database) -> None:
-    quotes, service, on_recorded = recording(store)
-    service.reads.append(NoAnswer())
-    assert not await quotes.record()
-    assert on_recorded.calls == 0
-
-
 async def test_a_month_is_looked_back_over_in_one_line_to_the_quote_at_its_end(store: Database) -> None:
     quotes, service, _ = recording(store)
     now = service.clock.now()
@@ -94,9 +76,6 @@ async def test_what_is_too_old_for_any_chart_is_forgotten(store: Database) -> No
         assert len(await QuoteRepository(tx).find_between(now - 2 * MAX_AGE, now)) == 1
 
 
-EXACT = Quote(Decimal("1700123456.780000001"), NOW, Decimal("16345.50"), "binance")
-
-
 async def keep(store: Database, *quotes: Quote) -> list[bool]:
     async with store.transaction() as tx:
         return [await QuoteRepository(tx).add(quote) for quote in quotes]
@@ -106,42 +85,12 @@ def at(minutes: int) -> Quote:
     return Quote(Decimal(1_700_000_000 + minutes), NOW + minutes * MINUTE, source="s")
 
 
-async def test_a_quote_comes_back_as_it_was(store: Database) -> None:
-    assert await keep(store, EXACT) == [True]
-    async with store.reading() as tx:
-        found = await QuoteRepository(tx).get_latest()
-    assert found == EXACT
-    assert str(found.btc_idr) == "1700123456.780000001" if found else False
-
-
-async def test_the_services_quote_of_one_moment_is_kept_once(store: Database) -> None:
-    other = Quote(Decimal(1), NOW)
-    assert await keep(store, EXACT, other, at(1)) == [True, False, True]
-    async with store.reading() as tx:
-        assert await QuoteRepository(tx).find_between(NOW, NOW) == (EXACT,)
-
-
-async def test_between_takes_both_ends_oldest_first(store: Database) -> None:
-    await keep(store, *(at(minutes) for minutes in (3, 0, 2, 1, 4)))
-    async with store.reading() as tx:
-        assert await QuoteRepository(tx).find_between(NOW + MINUTE, NOW + 3 * MINUTE) == (at(1), at(2), at(3))
-        assert await QuoteRepository(tx).find_between(NOW + 5 * MINUTE, NOW + 9 * MINUTE) == ()
-
-
 async def test_the_latest_is_that_of_the_services_time(store: Database) -> None:
     async with store.reading() as tx:
         assert await QuoteRepository(tx).get_latest() is None
     await keep(store, at(2), at(1))
     async with store.reading() as tx:
         assert await QuoteRepository(tx).get_latest() == at(2)
-
-
-async def test_old_ones_are_forgotten(store: Database) -> None:
-    await keep(store, *(at(minutes) for minutes in range(5)))
-    async with store.transaction() as tx:
-        assert await QuoteRepository(tx).delete_before(NOW + 3 * MINUTE) == 3
-        assert await QuoteRepository(tx).delete_before(NOW + 3 * MINUTE) == 0
-        assert await QuoteRepository(tx).find_between(NOW, NOW + 9 * MINUTE) == (at(3), at(4))
 
 
 HOUR = timedelta(hours=1)
@@ -238,32 +187,3 @@ async def test_stopping_ends_all_of_one_user_alone(store_with_users: Database) -
         assert await AlertRepository(tx).find_by_user(EMMA) == ()
         assert await SubscriptionRepository(tx).get(SARI) == a_subscription(SARI)
         assert len(await AlertRepository(tx).find_by_user(SARI)) == 1
-
-
-async def test_an_alert_alone_is_something_to_stop(store_with_users: Database) -> None:
-    async with store_with_users.transaction() as tx:
-        await AlertRepository(tx).save(an_alert())
-        assert await SubscriptionRepository(tx).delete(EMMA)
-
-
-async def test_a_forgotten_user_wishes_for_nothing(store_with_users: Database) -> None:
-    async with store_with_users.transaction() as tx:
-        await SubscriptionRepository(tx).save(a_subscription(daily_minute=1, next_daily_at=NOW))
-        await AlertRepository(tx).save(an_alert())
-        await AlertRepository(tx).save(an_alert("b1", SARI))
-    async with store_with_users.transaction() as tx:
-        await delete_user(tx, EMMA)
-    async with store_with_users.reading() as tx:
-        assert await SubscriptionRepository(tx).find_due(NOW) == ()
-        assert await AlertRepository(tx).get("a1") is None
-        assert await AlertRepository(tx).get("b1") is not None
-        assert await SubscriptionRepository(tx).count() == 0
-
-
-async def test_keeping_a_user_keeps_their_wishes(store_with_users: Database) -> None:
-    async with store_with_users.transaction() as tx:
-        await SubscriptionRepository(tx).save(a_subscription())
-        await AlertRepository(tx).save(an_alert())
-        await UserRepository(tx).save(a_user(EMMA, locale="id"))
-        assert await SubscriptionRepository(tx).get(EMMA) == a_subscription()
-        assert await AlertRepository(tx).find_by_user(EMMA) == (an_alert(),)

@@ -13,7 +13,7 @@ from bot.rates.buttons import RateButton
 from bot.rates.model import Chart, ChartPeriod, RateHistory, make_history, to_points
 from bot.settlement.model import Quote
 from tests.screens import JAKARTA, ScreenCase
-from tests.texts import TRANSLATIONS, label, says, text
+from tests.texts import TRANSLATIONS, label, text
 
 ENGLISH, INDONESIAN = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 NOW = datetime(2026, 11, 21, 10, 6, tzinfo=UTC)
@@ -54,17 +54,6 @@ def test_the_rate_in_english() -> None:
     assert shown.screen.photo == b"PNG"
 
 
-def test_the_rate_in_indonesian_since_the_bot_is_there() -> None:
-    shown = told("id", history((2, 1_620)))
-    assert shown.text.split("\n")[:3] == [
-        text("rates.btc", "id", rate="Rp1.612.345.678"),
-        text("rates.usdc", "id", rate="Rp16.250"),
-        text("rates.as_of_source", "id", at="17.06 WIB", source="sandbox"),
-    ]
-    ends = {"lowest": "Rp1.612.345.678", "highest": "Rp1.620.000.000"}
-    assert shown.text.endswith(text("rates.went_so_far", "id", change="↓ 0,47%", **ends))
-
-
 def test_the_shown_period_is_marked_and_the_others_are_a_tap_away() -> None:
     row = told("en", history(period=ChartPeriod.WEEK)).screen.keyboard[0]
     assert [button.label for button in row] == [
@@ -73,17 +62,6 @@ def test_the_shown_period_is_marked_and_the_others_are_a_tap_away() -> None:
         label("rates.button_month"),
     ]
     assert [RateButton.read(button.data or "") for button in row] == [RateButton(period) for period in ChartPeriod]
-
-
-@pytest.mark.parametrize("press", ["q:", "q:year", "q:day:1", "x:day", "q:DAY"])
-def test_what_is_no_button_of_the_rate_is_none(press: str) -> None:
-    assert RateButton.read(press) is None
-
-
-def test_a_source_from_outside_stays_text() -> None:
-    shown = told("en", history(), Quote(Decimal(10**9), NOW, None, "<b>us</b>\n& co"))
-    assert says(shown.text, "rates.as_of_source", at="17:06 WIB", source="<b>us</b> & co")
-    assert not says(shown.text, "rates.usdc")
 
 
 def test_the_picture_says_what_the_caption_says() -> None:
@@ -104,18 +82,6 @@ def test_the_picture_says_what_the_caption_says() -> None:
     assert [mark.label for mark in facts.times] == ["18.00", "21 Nov", "06.00", "12.00"]
     assert facts.footer == label("rates.chart_source", "id", at="21 Nov 2026 17.06 WIB", source="sandbox")
     assert facts.runs[-1][-1][0] == 1
-
-
-def test_a_rate_that_fell_and_one_that_stood_still() -> None:
-    fell, stood = history((24, 1_700)), history((24, 1_612), quote=Quote(Decimal(1_612_000_001), NOW))
-    assert [screens.get_trend(each) for each in (fell, stood)] == [Trend.DOWN, Trend.FLAT]
-    assert [screens.format_change(ENGLISH, each) for each in (fell, stood)] == ["↓ 5.16%", "0%"]
-
-
-def test_the_first_picture_ever_is_a_point_and_says_so() -> None:
-    facts = screens.make_chart_facts(ENGLISH, history(), QUOTE, JAKARTA)
-    assert (facts.change, facts.note, len(facts.runs), facts.times) == ("", label("rates.chart_begins"), 1, ())
-    assert facts.columns == (("USDC/IDR", "Rp16,250"),)
 
 
 @pytest.mark.parametrize("btc_idr", ["0.01", "7", "999999", "9999999.99", "10000000", "123456789012345"])

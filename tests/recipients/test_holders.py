@@ -25,26 +25,6 @@ def test_each_word_shows_its_first_letter_and_how_long_it_is(name: str, masked: 
     assert mask_name(name) == masked
 
 
-@pytest.mark.parametrize(("name", "masked"), [("M", "•"), ("M. Yusuf", "• Y••••"), ("A B", "• •")])
-def test_a_single_letter_would_be_the_whole_word(name: str, masked: str) -> None:
-    assert mask_name(name) == masked
-
-
-def test_very_long_names_are_cut_without_saying_how_long_they_are() -> None:
-    assert mask_name("x" * 60) == mask_name("x" * 4_096) == "x•••••••"
-    assert mask_name("Raden Mas Adipati Arya Budi Santoso") == "R•••• M•• A•••••• A••• …"
-
-
-@pytest.mark.parametrize(("name", "masked"), [("محمد علي", "•••• •••"), ("דוד", "•••"), ("王小明", "王••")])
-def test_letters_that_run_from_right_to_left_are_hidden_too(name: str, masked: str) -> None:
-    assert mask_name(name) == masked
-
-
-@pytest.mark.parametrize("name", ["", " ", "🎉🎉", "& / -", "\u202e", "\u0301"])
-def test_where_there_are_no_letters_there_is_no_name(name: str) -> None:
-    assert mask_name(name) == ""
-
-
 @given(st.text(max_size=200))
 def test_of_no_word_more_than_its_first_letter_is_ever_shown(name: str) -> None:
     masked = mask_name(name)

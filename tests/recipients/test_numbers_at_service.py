@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from bot.core.errors import Rejection
-from bot.recipients.numbers import MAX_ACCOUNT_DIGITS, MIN_ACCOUNT_DIGITS, MOBILE_DIGITS, clean_number, compare_numbers
+from bot.recipients.numbers import MAX_ACCOUNT_DIGITS, MIN_ACCOUNT_DIGITS, clean_number, compare_numbers
 from bot.sandbox.service.creation import read_request
 from bot.sandbox.service.market import MethodsList
 from bot.sandbox.service.settings import PROFILES, Profile, Refusal
@@ -88,13 +88,3 @@ def test_of_an_account_number_both_accept_the_same_lengths(profile: Profile) -> 
             assert as_stored(profile, method, number) == as_sent(method, number), number
     assert as_stored(profile, method, "1" * MIN_ACCOUNT_DIGITS) == "1" * MIN_ACCOUNT_DIGITS
     assert as_stored(profile, method, "1" * MAX_ACCOUNT_DIGITS) == "1" * MAX_ACCOUNT_DIGITS
-
-
-@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
-def test_of_an_indonesian_mobile_number_both_accept_the_same_lengths(profile: Profile) -> None:
-    method = a_method(profile, "ewallet")
-    for length in range(5, 20):
-        number = "0812" + "3" * (length - 4)
-        stored = as_stored(profile, method, number)
-        assert stored == as_sent(method, number), number
-        assert (stored is not None) == (length in MOBILE_DIGITS)

@@ -7,7 +7,7 @@ import pytest
 from bot.orders.placement.service import MethodVanished
 from bot.recipients.model import SavedRecipient
 from bot.recipients.service import RecipientService
-from tests.orders.order_system import EMMA, NUMBER, OrderSystem, place_unresolved
+from tests.orders.order_system import EMMA, NUMBER, OrderSystem
 from tests.settlement.builders import BCA, BRI, GOPAY
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -32,19 +32,6 @@ async def test_taps_at_the_same_moment_and_replays_remember_once(
     assert placed is not None
     await system.confirm(placed)
     assert len(await known(system)) == 1
-
-
-async def test_a_second_attempt_moves_the_time_and_doubles_nothing(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    lost = await place_unresolved(system, service)
-    (before,) = await known(system)
-    system.clock.passes(minutes=5)
-    assert await system.orders.try_again(lost.reference) is not None
-    await system.orders.submission.wait()
-    (after,) = await known(system)
-    assert after.id == before.id
-    assert after.last_used_at == system.clock.now()
 
 
 async def test_what_was_not_ordered_is_not_remembered(system: OrderSystem, service: FakeSettlement) -> None:

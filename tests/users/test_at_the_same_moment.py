@@ -14,7 +14,7 @@ from bot.users.model import User
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.infra.builders import an_infra
-from tests.orders.order_system import EMMA, SARI, OrderSystem, place_unresolved
+from tests.orders.order_system import EMMA, OrderSystem, place_unresolved
 from tests.settlement.fake_settlement import FakeSettlement
 from tests.users.stored_data import USER_DATA
 
@@ -76,17 +76,6 @@ async def test_an_order_that_is_found_while_its_sender_tries_again_shows_one_inv
     assert service.times("place") <= 2
 
 
-async def test_a_deposit_whose_sender_is_still_asked_keeps_its_sum_from_others(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    asked = await held(system, service, amount=SAT, channel="cbbtc")
-    other = await system.place(SARI, amount=SAT, channel="cbbtc")
-    accepted = await system.orders.accept(asked.reference)
-    await system.deliver()
-    assert (other.phase, accepted and accepted.phase) == (Phase.OPEN, Phase.OPEN)
-    assert (other.sats, accepted and accepted.sats) == (25_001, 25_000)
-
-
 async def emma(system: OrderSystem) -> User:
     user = User(id=EMMA, created_at=system.clock.now())
     async with system.store.transaction() as tx:
@@ -136,23 +125,3 @@ async def test_nobody_is_deleted_in_the_middle_of_an_order(
     assert not left.has_recipient
     if phase == "paid":
         assert OrderNotification.SENT in system.sender.kinds()
-
-
-async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing(
-    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
-) -> None:
-    service.gate, service.listed = asyncio.Event(), False
-    order = await system.begin()
-    await other_system.find_lost_orders(after=61)
-    assert await other_system.orders.drop(order.reference)
-    await other_system.deliver()
-    privacy = PrivacyService(an_infra(system.store, system.clock), USER_DATA, 0)
-    user = await emma(system)
-    assert (await privacy.delete(user)).is_empty
-    service.gate.set()
-    await system.orders.submission.wait()
-    assert await all_told(system, other_system) == []
-    left = await system.order(order.reference)
-    assert (left.phase, left.has_recipient, left.bolt11) == (Phase.ABANDONED, False, None)
-    async with system.store.reading() as tx:
-        assert await UserRepository(tx).get(EMMA) is None

@@ -1,8 +1,6 @@
 """A deleted user is in no table and no file. Their orders stay, without anything that leads to the user."""
 
 import json
-import sqlite3
-from contextlib import closing
 from dataclasses import fields, replace
 
 import pytest
@@ -11,24 +9,20 @@ from bot.checkout.draft import DraftStatus
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.order import Order, Payer, Phase
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository
 from bot.orders.user_data import OpenOrders
 from bot.recipients.repository import RecipientRepository
 from bot.staff.repository import AuditRepository
-from bot.support.model import Ticket
 from bot.support.notifications import StaffNotification
-from bot.support.repository import TicketRepository
-from bot.support.user_data import stored_tickets
 from bot.users.model import UserNotification
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.checkout.builders import a_draft
 from tests.examples import examples
 from tests.harness.databases import on_sqlite
-from tests.infra.builders import a_notification, an_infra, an_update, due_heads
+from tests.infra.builders import a_notification, an_infra, due_heads
 from tests.infra.on_disk import find_texts, read_all_values
 from tests.orders.builders import an_order
 from tests.settlement.fake_settlement import MovedClock
@@ -89,21 +83,6 @@ async def test_among_many_rows_no_file_keeps_a_trace(store: Database, privacy: P
 
 
 @on_sqlite  # PostgreSQL's files belong to its operator
-async def test_a_reader_in_the_way_only_puts_the_erasing_off(
-    store: Database, privacy: PrivacyService, database: str
-) -> None:
-    await fill_every_table(store, EMMA)
-    sealed = [each for each in await read_all_values(database) if each.startswith("s1.")]
-    with closing(sqlite3.connect(database.removeprefix("sqlite:///"), isolation_level=None)) as reader:
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM orders").fetchone()
-        await privacy.delete(a_user())
-        assert find_texts(database, sealed)
-    await privacy.clean_up()
-    assert find_texts(database, sealed) == {}
-
-
-@on_sqlite  # PostgreSQL's files belong to its operator
 async def test_a_crash_between_deletion_and_erasing_is_made_up_for_at_the_next_start(
     store: Database, privacy: PrivacyService, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,16 +128,6 @@ async def test_someone_with_something_open_is_only_noted_and_may_take_it_back(
     assert await privacy.find_deletable() == ()
     assert not await privacy.delete_as_requested(EMMA)
     assert "users" in await tables_that_name(store, EMMA)
-
-
-@pytest.mark.parametrize(
-    "phase", [Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION, Phase.OPEN]
-)
-async def test_every_phase_that_is_no_end_is_waited_for(store: Database, privacy: PrivacyService, phase: Phase) -> None:
-    async with store.transaction() as tx:
-        await UserRepository(tx).save(a_user())
-        await OrderRepository(tx).add(an_order(phase=phase))
-    assert not (await privacy.delete(a_user())).is_empty
 
 
 async def test_the_last_message_outlives_the_user_until_it_is_sent(store: Database, privacy: PrivacyService) -> None:
@@ -208,15 +177,6 @@ async def test_whoever_read_an_order_before_cannot_write_its_recipient_back(
         assert not (await OrderRepository(tx).get(order.reference)).has_recipient  # type: ignore[union-attr]
 
 
-async def test_updates_that_wait_are_still_answered(store: Database, privacy: PrivacyService) -> None:
-    await fill_every_table(store, EMMA)
-    async with store.transaction() as tx:
-        await InboxRepository(tx).add([an_update(99_999)])
-    await privacy.delete(a_user())
-    async with store.reading() as tx:
-        assert [item.id for item in await InboxRepository(tx).find_unfinished(EMMA)] == [99_999]
-
-
 async def test_what_support_s_chats_show_of_a_forgotten_user_is_to_be_taken_away(
     store: Database, privacy: PrivacyService
 ) -> None:
@@ -234,19 +194,6 @@ async def test_what_support_s_chats_show_of_a_forgotten_user_is_to_be_taken_away
     )
     assert (trail.actor_id, trail.user_id, trail.detail) == (RINA, 0, "")
     assert (hers.user_id, hers.detail) == (SARI, "they asked about 7731004455")
-
-
-async def test_an_unanswered_ticket_alone_is_something_to_be_forgotten(
-    store: Database, privacy: PrivacyService
-) -> None:
-    ticket = Ticket(reference="T-22222", user_id=EMMA, created_at=NOW)
-    async with store.transaction() as tx:
-        await UserRepository(tx).save(a_user())
-        await TicketRepository(tx).add(ticket)
-    assert not await privacy.has_nothing(EMMA)
-    assert stored_tickets((ticket,), 1) in (await privacy.get_overview(a_user())).stored
-    await privacy.delete(a_user())
-    assert await privacy.has_nothing(EMMA)
 
 
 async def test_what_one_takes_along_are_the_words_of_both_sides_and_no_notes(

@@ -2,27 +2,23 @@
 
 import asyncio
 import json
-from dataclasses import replace
 
 import pytest
 from sqlalchemy import text
 
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
 from bot.orders.order import Order, Phase
-from bot.orders.repository import OrderRepository
 from bot.orders.tables import orders
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.payment_requests.tables import payment_requests
 from bot.users.privacy import PAGE, PrivacyService
 from bot.users.repository import UserRepository
-from bot.users.user_data import MAX_LISTED, UserData
-from bot.users.workers import Retention
+from bot.users.user_data import UserData
 from tests.harness.databases import on_postgresql
 from tests.infra.builders import an_infra
-from tests.orders.builders import an_open_order, an_order, insert_orders
+from tests.orders.builders import an_order, insert_orders
 from tests.payment_requests.builders import a_request
 from tests.settlement.fake_settlement import MovedClock
 from tests.times import DAY, NOW
@@ -84,25 +80,6 @@ async def test_forty_thousand_requests_of_one_user_hold_up_no_other_deletion(sto
         assert await tx.connection.scalar(text("SELECT count(*) FROM payment_requests")) == 0
 
 
-@on_postgresql
-async def test_the_deletion_of_many_requests_takes_their_number_from_the_orders(store: Database) -> None:
-    await add_requests(store, SARI, MANY)
-    unpaid = replace(an_open_order(), reference="UNPAID1", origin=a_request().id)
-    refused = an_order("REFUSED", origin=f"{a_request().id}{MANY}", phase=Phase.REFUSED)
-    asked = an_order("ASKED11", origin=f"{a_request().id}2", phase=Phase.UNRESOLVED)
-    async with store.transaction() as tx:
-        await insert_orders(tx, [unpaid, refused, asked])
-    assert await privacy_of(store).delete_as_requested(SARI)
-    async with store.reading() as tx:
-        kept = {
-            each.reference: each
-            for each in await OrderRepository(tx).with_references(["UNPAID1", "REFUSED", "ASKED11"])
-        }
-    assert [each.has_recipient for each in kept.values()] == [False] * 3
-    assert kept["UNPAID1"].bolt11 == unpaid.bolt11
-    assert kept["ASKED11"].phase is Phase.ABANDONED
-
-
 class Turns:
     """Counts the sealed values that are opened while no other task gets its turn."""
 
@@ -138,30 +115,12 @@ async def test_a_file_with_many_rows_lets_others_work_and_leaves_nothing_out(
     assert turns.most <= PAGE * SEALED_IN_A_ROW
 
 
-async def test_the_screens_of_privacy_read_a_few_rows_and_count_all(
-    sqlite_store: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await add_orders(sqlite_store, SOME)
-    turns = Turns(monkeypatch)
-    overview = await privacy_of(sqlite_store).get_overview(a_user())
-    (stored,) = [each for each in overview.stored if each.key == "orders.privacy.orders"]
-    assert (stored.count, len(stored.first)) == (SOME, MAX_LISTED)
-    assert turns.in_all <= MAX_LISTED * SEALED_IN_A_ROW
-
-
 async def test_an_unreadable_order_ends_no_file(store: Database) -> None:
     await add_orders(store, 520)
     async with store.transaction() as tx:
         await tx.connection.execute(orders.update().where(orders.c.reference == "R000519").values(number="s1.bad"))
     exported = json.loads(await privacy_of(store).export(a_user()))
     assert len(exported["orders"]) == 519
-
-
-async def test_unreadable_rows_are_something_to_be_forgotten(store: Database) -> None:
-    await add_orders(store, 1)
-    async with store.transaction() as tx:
-        await tx.connection.execute(orders.update().values(number="s1.bad"))
-    assert not await privacy_of(store).has_nothing(EMMA)
 
 
 async def fail_for_sari(tx: Transaction, user_id: int) -> None:
@@ -181,24 +140,3 @@ async def test_one_user_whose_rows_fail_stops_no_other_deletion(store: Database)
     privacy = privacy_of(store, FAILING)
     assert await privacy.find_deletable() == (EMMA,)
     assert await privacy.find_long_blocked() == (EMMA,)
-
-
-async def test_a_database_that_is_away_is_an_error_of_the_whole_sweep(store: Database) -> None:
-    async with store.transaction() as tx:
-        await UserRepository(tx).save(a_user(SARI, deletion_requested_at=NOW))
-    with pytest.raises(StoreDown):
-        await privacy_of(store, FAILING).find_deletable()
-
-
-async def test_a_feature_whose_rows_cannot_be_pruned_stops_no_other(store: Database) -> None:
-    async def prune(tx: Transaction, *_: object) -> int:
-        await fail_for_sari(tx, SARI)
-        return 0
-
-    await add_orders(store, 3)
-    async with store.transaction() as tx:
-        await tx.connection.execute(orders.update().values(created_at=NOW - DAY * 40, ended_at=NOW - DAY * 40))
-    clock = MovedClock()
-    clock.at = NOW
-    user_data = (UserData(prune=prune), *USER_DATA)
-    assert await Retention(an_infra(store, clock), user_data, 30, rest=lambda _: asyncio.sleep(0)).run_once() == 3

@@ -1,7 +1,5 @@
 """A phrase is easy to read and hard to guess. Text that can't be on an invoice is rejected with the reason."""
 
-from collections import Counter
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from bot.core.errors import Rejection
 from bot.core.locales import LOCALES
 from bot.users import phrase
-from bot.users.phrase import EXAMPLE, MAX_LENGTH, clean_phrase, draw_suggestion, find_suggestion_text
+from bot.users.phrase import EXAMPLE, MAX_LENGTH, clean_phrase
 
 
 def refusal(text: str) -> str:
@@ -25,52 +23,6 @@ def test_an_impostor_would_have_to_guess_among_millions(language: str) -> None:
     assert len(set(things)) == len(things)
     assert not set(things) & set(kinds)
     assert len(things) * (len(things) - 1) * len(set(kinds)) > 7_600_000
-
-
-@pytest.mark.parametrize("language", LOCALES)
-def test_every_word_is_short_plain_and_makes_a_phrase_that_one_might_have_typed(language: str) -> None:
-    words = phrase._vocabularies()[language]
-    things, kinds = words.things, words.kinds
-    for word in (*things, *kinds):
-        assert word.isascii()
-        assert word.isalpha()
-        assert word.islower()
-        assert 2 < len(word) <= 12
-    longest = max(things, key=len), max(kinds, key=len)
-    assert 2 * len(longest[0]) + len(longest[1]) + 2 <= MAX_LENGTH
-    for _ in range(200):
-        text = draw_suggestion(language).text
-        assert clean_phrase(text) == text
-
-
-def test_suggestions_differ_and_use_the_whole_list() -> None:
-    drawn = [draw_suggestion("id") for _ in range(3000)]
-    assert len({each.text for each in drawn}) > 2990
-    places = Counter(place for each in drawn for place in each.code.split("-")[1:3])
-    assert len(places) == len(phrase._vocabularies()["id"].things)
-    assert max(places.values()) < 80  # 25 each, if all are equally likely
-
-
-def test_a_suggestion_is_in_the_words_of_its_language() -> None:
-    for language, known_by in (("en", 0), ("id", 2)):
-        kinds = phrase._vocabularies()[language].kinds
-        assert draw_suggestion(language).text.split()[known_by] in kinds
-    assert draw_suggestion("de").code.startswith("en-")
-
-
-@pytest.mark.parametrize("language", LOCALES)
-def test_a_button_brings_the_suggestion_back_that_stood_beside_it(language: str) -> None:
-    for _ in range(100):
-        drawn = draw_suggestion(language)
-        assert find_suggestion_text(drawn.code) == drawn.text
-        assert len(f"ph:use:{drawn.code}".encode()) <= 64
-
-
-@pytest.mark.parametrize(
-    "code", ["", "id-1-1-1", "id-999-1-1", "id-1-999-1", "id-1-2-999", "de-1-2-3", "id-1-2", "id--1-2-3", "id-1-2-3\n"]
-)
-def test_a_code_that_no_button_of_ours_bears_stands_for_nothing(code: str) -> None:
-    assert find_suggestion_text(code) is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from bot.infra.telegram.inbound.model import ChatState
-from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Outcome
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.users.session import Session
 from tests.infra.builders import an_infra
@@ -82,20 +82,6 @@ async def test_after_a_press_the_next_question_takes_the_place_of_the_one_before
     await session.show(NEXT)
     assert telegram.calls == [("edit", BEFORE)]
     assert (session.chat.question_message_id, session.chat.question_can_go) == (BEFORE, False)
-
-
-async def test_a_screen_without_buttons_in_the_place_of_a_question_stays() -> None:
-    telegram = Telegram(Delivered())
-    session = a_session(telegram, can_go=True, pressed=BEFORE)
-    await session.show(Screen("Confirmed."))
-    assert telegram.calls == [("edit", BEFORE)]
-    assert session.chat.question_message_id is None
-
-
-async def test_a_question_stays_as_long_as_the_next_one_cannot_be_sent() -> None:
-    telegram = Telegram(Delivered(), sending=Invalid("can't parse entities"))
-    await a_session(telegram, can_go=True).ask(NEXT)
-    assert telegram.calls == [("send", BELOW), ("remove buttons", BEFORE)]
 
 
 @pytest.mark.parametrize("screen", [NEXT, Screen("Confirmed.")])

@@ -40,17 +40,6 @@ async def test_saving_a_user_leaves_the_state_of_their_chat_as_it_is(store: Data
     assert (known.locale, known.chat) == ("id", chat)
 
 
-async def test_saving_a_profile_inserts_a_user_or_leaves_what_they_have_set_as_it_is(store: Database) -> None:
-    emma = User(id=EMMA, created_at=NOW, suggested_phrase="en-1", username="emma")
-    async with store.transaction() as tx:
-        await UserRepository(tx).save_profile(emma)
-        assert await UserRepository(tx).get(EMMA) == emma
-        await UserRepository(tx).save(replace(emma, phrase="blue cat", suggested_phrase=None))
-        await UserRepository(tx).save_profile(replace(emma, username="emma_b", last_seen_at=NOW))
-        known = await UserRepository(tx).get(EMMA)
-    assert known == replace(emma, phrase="blue cat", suggested_phrase=None, username="emma_b", last_seen_at=NOW)
-
-
 USER_WITH_EVENTS, SARI = 1001, 1002
 
 
@@ -81,14 +70,6 @@ async def test_an_orders_events_come_with_those_about_none_from_its_beginning_on
         found = await UserEventRepository(tx).find_by_order(USER_WITH_EVENTS, "R1", NOW)
     assert [event.event for event in found] == ["pressed.early", "blocked", "pressed.check"]
     assert found[-1] == an_event("pressed.check", 3)
-
-
-async def test_events_of_one_moment_stay_in_their_order(store: Database) -> None:
-    await record(store, *(an_event(f"act {number}") for number in range(5)))
-    async with store.reading() as tx:
-        assert [event.event for event in await UserEventRepository(tx).find_by_order(USER_WITH_EVENTS, "R1", NOW)] == [
-            f"act {n}" for n in range(5)
-        ]
 
 
 GROUP, SUPERGROUP = -1001, -1_001_000

@@ -1,20 +1,15 @@
 """Rows that weren't used for the retention period are deleted, and rows that are still needed aren't."""
 
 from dataclasses import replace
-from datetime import timedelta
 
-import pytest
 from sqlalchemy import select
 
-from bot.checkout.draft import DraftStatus
-from bot.checkout.repository import DraftRepository
-from bot.checkout.tables import drafts
 from bot.infra.db.database import Database
 from bot.orders import user_data as orders_data
 from bot.orders.order import Phase
 from bot.orders.receipts.codes import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
-from bot.orders.repository import MissedOrder, MissedOrderRepository, OrderRepository
+from bot.orders.repository import OrderRepository
 from bot.recipients.repository import RecipientRepository
 from bot.settlement.model import OrderStep
 from bot.support.model import TicketStatus
@@ -23,13 +18,12 @@ from bot.users.model import RecordedEvent
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserEventRepository, UserRepository
 from bot.users.tables import user_events
-from bot.users.workers import BATCH_ROWS, Retention
-from tests.checkout.builders import a_draft
+from bot.users.workers import Retention
 from tests.infra.builders import an_infra
-from tests.orders.builders import an_order, insert_orders
+from tests.orders.builders import an_order
 from tests.recipients.builders import a_recipient
 from tests.settlement.fake_settlement import MovedClock
-from tests.times import DAY, NOW, SECOND
+from tests.times import DAY, NOW
 from tests.users.builders import EMMA, SARI, a_user
 from tests.users.stored_data import DONE, USER_DATA, fill_every_table, tables_that_name
 
@@ -86,46 +80,12 @@ async def test_recipients_delete_themselves_after_the_set_time(store: Database) 
     assert await retention(store, 30) == 0
 
 
-@pytest.mark.parametrize(("days", "left"), [(30, ["new"]), (0, ["old", "new"])])
-async def test_missed_orders_that_nobody_came_to_see_delete_themselves(
-    store: Database, days: int, left: list[str]
-) -> None:
-    async with store.transaction() as tx:
-        for reference, age in (("old", 31), ("new", 29)):
-            await MissedOrderRepository(tx).save(MissedOrder(user_id=EMMA, reference=reference, at=NOW - DAY * age))
-    await retention(store, days)
-    async with store.reading() as tx:
-        assert [each.reference for each in await MissedOrderRepository(tx).of_user(EMMA)] == left
-
-
 async def test_zero_days_keep_them_for_ever(store: Database) -> None:
     await aged(store, "OLD", 3000)
     async with store.transaction() as tx:
         await RecipientRepository(tx).save(a_recipient("old", last_used_at=NOW - DAY * 3000))
     assert await retention(store, 0) == 0
     assert await with_recipient(store) == {"OLD"}
-
-
-@pytest.mark.parametrize(("days", "left"), [(0, {"open", "young"}), (30, {"open", "young"}), (1, {"open"})])
-async def test_closed_drafts_are_kept_two_days_at_the_most(store: Database, days: int, left: set[str]) -> None:
-    old, young = NOW - timedelta(hours=48) - SECOND, NOW - timedelta(hours=30)
-    statuses = (DraftStatus.PLACED, DraftStatus.CANCELLED, DraftStatus.EXPIRED)
-    async with store.transaction() as tx:
-        for status in statuses:
-            await DraftRepository(tx).add(a_draft(status.name, status=status, expires_at=old))
-        await DraftRepository(tx).add(a_draft("young", status=DraftStatus.EXPIRED, expires_at=young))
-        await DraftRepository(tx).add(a_draft("open", expires_at=old))
-    await retention(store, days)
-    async with store.reading() as tx:
-        assert set((await tx.connection.execute(select(drafts.c.id))).scalars()) == left
-
-
-async def test_many_are_forgotten_in_small_transactions(store: Database) -> None:
-    async with store.transaction() as tx:
-        long_ago = {**DONE, "created_at": NOW - DAY * 40, "ended_at": NOW - DAY * 40}
-        await insert_orders(tx, (an_order(f"R{n}", **long_ago) for n in range(BATCH_ROWS * 2 + 3)))
-    assert await retention(store, 30) == BATCH_ROWS * 2 + 3
-    assert await with_recipient(store) == set()
 
 
 async def test_no_transaction_deletes_more_rows_than_its_limit(store: Database) -> None:
@@ -195,14 +155,3 @@ async def test_orders_that_were_never_shown_are_deleted_after_ninety_days(store:
     assert await retention(store, 0) == 2
     async with store.reading() as tx:
         assert {order.reference for order in await OrderRepository(tx).of_user(EMMA)} == {"NEW1111", "DONE111"}
-
-
-async def test_a_hundred_who_have_to_wait_keep_nobody_else_from_being_forgotten(store: Database) -> None:
-    async with store.transaction() as tx:
-        for number in range(101):
-            await UserRepository(tx).save(a_user(5_000 + number, deletion_requested_at=NOW + SECOND * number))
-        open_orders = ((5_000 + number, f"OPEN{number:03}") for number in range(100))
-        await insert_orders(tx, (an_order(reference, user_id=who, chat_id=who) for who, reference in open_orders))
-    clock = MovedClock()
-    clock.at = NOW + DAY
-    assert await PrivacyService(an_infra(store, clock), USER_DATA, 365).find_deletable() == (5_100,)

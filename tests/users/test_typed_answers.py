@@ -57,12 +57,6 @@ async def test_what_answers_no_question_is_left_to_others(question: str | None) 
     assert (session.answers, session.shown) == ([], [])
 
 
-async def test_an_update_that_was_taken_before_is_shown_and_answers_nothing() -> None:
-    session = FakeSession("name:", is_answered=True)
-    assert await take(session)
-    assert (session.answers, session.shown) == ([], ["users.question.taken"])
-
-
 async def test_text_from_before_the_question_is_no_answer() -> None:
     session = FakeSession("name:", is_overtaken=True)
     assert await take(session)

@@ -104,11 +104,6 @@ def test_a_column_with_the_id_of_somebody_says_whose(column: Column[Any]) -> Non
     assert column.info.get("names") in {"user", "staff", "chat at work"} or not SOMEBODY.search(column.name)
 
 
-def test_the_columns_of_users_are_found() -> None:
-    assert {"users.id", "orders.user_id", "outbox.chat_id"} <= {*map(str, USERS)}
-    assert {"users.phrase", "orders.number", "audit.detail", HANDLED} <= {*map(str, PERSONAL)}
-
-
 @pytest.mark.parametrize("table", {column.table: None for column in (*USERS, *PERSONAL)}, ids=str)
 def test_each_row_about_a_user_says_whose_it_is(table: Table) -> None:
     assert leads_to_a_user(table)
