@@ -9,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.checkout.draft import (
-    IDLE_LIMIT,
-    DraftStatus,
     OrderDraft,
     Step,
     new_draft,
@@ -49,11 +47,6 @@ drafts = st.builds(
 )
 
 
-def test_a_new_draft_is_open_and_asks_for_the_destination_first() -> None:
-    assert (EMPTY.step, EMPTY.status, EMPTY.expires_at) == (Step.DESTINATION, DraftStatus.OPEN, NOW + IDLE_LIMIT)
-    assert EMPTY.id != new_draft(chat_id=1, user_id=2, now=NOW).id
-
-
 @pytest.mark.parametrize(
     ("lacks", "step"),
     [
@@ -76,10 +69,6 @@ def test_another_destination_makes_the_number_wrong() -> None:
     changed = with_method(replace(WHOLE, doubtful_number="86"), OVO)
     assert (changed.method, changed.number, changed.doubtful_number) == (OVO, None, None)
     assert changed.amount == WHOLE.amount
-
-
-def test_the_same_destination_keeps_everything() -> None:
-    assert with_method(WHOLE, BCA) == WHOLE
 
 
 def test_another_number_has_another_holder() -> None:
@@ -109,35 +98,6 @@ def test_a_vanished_destination_is_asked_for_again_and_the_sum_is_kept() -> None
 )
 def test_back_goes_to_the_question_before(step: Step, before: Step) -> None:
     assert step_back(replace(WHOLE, step=step, amount=None)).step is before
-
-
-@pytest.mark.parametrize(
-    ("draft", "before"),
-    [
-        (EMPTY, Step.DESTINATION),
-        (replace(WHOLE, number=None, amount=None), Step.NUMBER),
-        (replace(WHOLE, holder_asked=False, amount=None), Step.HOLDER),
-    ],
-)
-def test_back_from_a_doubtful_amount_goes_to_the_first_question_without_an_answer(
-    draft: OrderDraft, before: Step
-) -> None:
-    assert step_back(replace(draft, step=Step.AMOUNT)).step is before
-
-
-@pytest.mark.parametrize("step", [Step.DESTINATION, Step.NUMBER, Step.HOLDER, Step.AMOUNT])
-def test_back_from_an_edited_line_goes_to_the_review(step: Step) -> None:
-    assert step_back(replace(WHOLE, step=step)).step is Step.REVIEW
-
-
-def test_back_from_the_review_goes_to_the_sum() -> None:
-    assert step_back(WHOLE).step is Step.AMOUNT
-
-
-@given(drafts)
-def test_going_back_loses_no_answer(draft: OrderDraft) -> None:
-    back = step_back(draft)
-    assert replace(back, step=draft.step, doubtful_number=None) == replace(draft, doubtful_number=None)
 
 
 @given(drafts, st.sampled_from([BCA, OVO]), st.sampled_from(["1234567890", "0812345678"]))

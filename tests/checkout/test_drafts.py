@@ -1,8 +1,5 @@
 """Tests of the draft service: one open draft a chat, answers saved once, drafts expired and resumed."""
 
-import asyncio
-from dataclasses import replace
-
 import pytest
 
 from bot.checkout.draft import IDLE_LIMIT, DraftStatus, OrderDraft, Step, repeat_order
@@ -39,41 +36,6 @@ async def test_a_new_draft_takes_the_place_of_the_open_one(system: OrderSystem) 
     assert second.last_update_id == 2
 
 
-async def test_chats_have_drafts_of_their_own(system: OrderSystem) -> None:
-    emma, sari = await system.drafts.begin(system.new_draft(), 1), await system.drafts.begin(system.new_draft(SARI), 1)
-    assert await open_in(system, EMMA) == emma
-    assert await open_in(system, SARI) == sari
-
-
-async def test_two_beginnings_at_once_leave_one_open_draft(system: OrderSystem) -> None:
-    drafts = await asyncio.gather(*(system.drafts.begin(system.new_draft(), update) for update in range(1, 6)))
-    statuses = [(await kept(system, draft)).status for draft in drafts]
-    assert statuses.count(DraftStatus.OPEN) == 1
-
-
-async def test_an_answer_to_a_question_that_has_changed_is_not_saved(system: OrderSystem) -> None:
-    draft = await system.drafts.begin(system.new_draft(), 1)
-    assert await system.drafts.save(replace(draft, step=Step.NUMBER), 2)
-    assert await system.drafts.save(replace(draft, step=Step.AMOUNT), 3) is None
-    assert (await kept(system, draft)).step is Step.NUMBER
-
-
-async def test_each_answer_gives_the_draft_its_whole_time_again(system: OrderSystem) -> None:
-    draft = await system.drafts.begin(system.new_draft(), 1)
-    system.clock.passes(minutes=29)
-    saved = await system.drafts.save(draft, 2)
-    assert saved is not None
-    assert (saved.expires_at, saved.last_update_id) == (system.clock.now() + IDLE_LIMIT, 2)
-
-
-async def test_a_draft_that_was_left_is_closed_for_good(system: OrderSystem) -> None:
-    draft = await system.drafts.begin(system.new_draft(), 1)
-    cancelled = await system.drafts.cancel(draft, 2)
-    assert cancelled is not None
-    assert await open_in(system) is None
-    assert await system.drafts.resume(cancelled, 3) is None
-
-
 async def test_an_idle_draft_is_put_away_and_its_user_told_once(system: OrderSystem) -> None:
     draft = await system.drafts.begin(system.new_draft(), 1)
     system.clock.passes(minutes=29)
@@ -103,16 +65,6 @@ async def test_a_draft_that_was_put_away_is_taken_up_with_all_its_answers(system
     assert (again.status, again.amount, again.number) == (DraftStatus.OPEN, away.amount, away.number)
     assert again.expires_at == system.clock.now() + IDLE_LIMIT
     assert await system.drafts.resume(again, 10) == again
-
-
-async def test_a_draft_put_away_twice_is_told_twice(system: OrderSystem) -> None:
-    away = await expired(system)
-    again = await system.drafts.resume(away, 9)
-    system.clock.passes(minutes=30)
-    assert again is not None
-    assert await system.drafts.expire(again.id)
-    await system.deliver()
-    assert system.sender.kinds() == [DraftNotification.EXPIRED] * 2
 
 
 async def test_a_draft_is_not_taken_up_beside_another(system: OrderSystem) -> None:

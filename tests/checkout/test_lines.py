@@ -12,7 +12,7 @@ from bot.checkout import one_line as lines
 from bot.checkout.draft import OrderDraft, Step, new_draft
 from bot.checkout.one_line import LineReading
 from bot.core.money import Amount
-from bot.recipients.model import SavedRecipient, find_by_beginning, find_by_name, find_saved
+from bot.recipients.model import SavedRecipient, find_saved
 from bot.settlement.model import PayoutMethod
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -90,12 +90,6 @@ def test_a_name_that_is_a_destinations_too_is_a_choice() -> None:
     assert (draft.step, draft.method, draft.amount) == (Step.DESTINATION, None, HALF_A_MILLION)
 
 
-def test_two_of_the_same_name_are_a_choice() -> None:
-    twins = (IBU, replace(IBU, id="another", number="3333333333"))
-    reading = read("500rb ibu", twins)
-    assert (reading.recipient, reading.recipients, reading.has_choice) == (None, twins, True)
-
-
 @pytest.mark.parametrize(("text", "people"), [("500rb ib", (IBU, IBU_KOS)), ("500rb budi", (UNNAMED,))])
 def test_the_beginning_of_a_name_is_offered_and_never_taken(text: str, people: tuple[SavedRecipient, ...]) -> None:
     reading = read(text)
@@ -111,30 +105,11 @@ def test_a_name_alone_is_no_order_by_itself_but_a_recipient_after_the_command() 
     assert (filled("ibu").step, filled("ibu").number) == (Step.AMOUNT, IBU.number)
 
 
-def test_a_vanished_destination_leaves_the_sum_and_asks_for_the_rest() -> None:
-    reading = read("500rb ibu")
-    assert lines.has_vanished(reading, (MANDIRI,))
-    assert not lines.has_vanished(reading, METHODS)
-    draft = filled("500rb ibu", (MANDIRI,))
-    assert (draft.step, draft.method, draft.number, draft.amount) == (Step.DESTINATION, None, None, HALF_A_MILLION)
-
-
-def test_the_destination_is_taken_as_the_list_has_it_now() -> None:
-    lower = replace(BCA, cap=1_000_000)
-    assert filled("500rb ibu", (lower,)).method == lower
-
-
 def test_who_leaves_the_name_out_is_not_asked_and_an_earlier_one_is_reused() -> None:
     assert (filled("500rb bca 9999999999").step, filled("500rb bca 9999999999").holder) == (Step.REVIEW, None)
     assert filled("500rb bca 2222222222").holder == "Budi Santoso"
     assert filled("500rb bca 2222222222 Wati").holder == "Wati"
     assert filled("500rb bca").step is Step.NUMBER
-
-
-def test_without_the_list_a_line_is_known_for_an_order_by_its_figures() -> None:
-    assert lines.is_order("500rb bca 1234567890 Budi", (), ())
-    assert not lines.is_order("call 081234567890 about bca", (), ())
-    assert not lines.is_part_of_order("500rb", (), ())
 
 
 @given(st.text(max_size=400), st.lists(st.text(min_size=1, max_size=40), max_size=4))
@@ -146,14 +121,6 @@ def test_whatever_is_written_is_read_without_a_fault(text: str, labels: list[str
     assert draft.step in Step
     lines.is_order(text, METHODS, known)
     lines.is_part_of_order(text, METHODS, known)
-
-
-def test_names_are_compared_as_people_read_them() -> None:
-    assert find_by_name(KNOWN, " ibu \u200b❤️ ") == (IBU,)
-    assert find_by_name(KNOWN, "\uff2b\uff2f\uff33 88") == (KOS,)
-    assert find_by_name(KNOWN, "\u200b") == find_by_name(KNOWN, "") == find_by_beginning(KNOWN, "\u200b") == ()
-    assert find_by_beginning(KNOWN, "IBU") == (IBU, IBU_KOS)
-    assert find_by_beginning((somebody(None, holder=None),), "") == ()
 
 
 def test_a_number_is_known_at_its_own_destination_alone() -> None:
@@ -178,11 +145,6 @@ def test_a_number_is_known_at_its_own_destination_alone() -> None:
 )
 def test_a_sum_in_doubt_beside_a_recipients_name_is_asked(text: str) -> None:
     assert (read(text).line.amount, filled(text).amount) == (None, None)
-
-
-def test_a_doubted_sum_beside_a_recipients_name_is_offered() -> None:
-    reading = read("ibu ~500rb")
-    assert (reading.recipient, reading.line.amount_readings) == (IBU, (HALF_A_MILLION,))
 
 
 ORDERS = [
@@ -334,8 +296,3 @@ def test_a_sum_at_the_review_is_read_as_at_the_question(text: str, amount: Amoun
 )
 def test_an_answer_is_left_to_the_step_that_asked(step: Step, text: str) -> None:
     assert answered(step, text) is None
-
-
-@given(st.text(max_size=60), st.sampled_from(list(AT)))
-def test_no_text_in_place_of_an_answer_is_an_error(text: str, step: Step) -> None:
-    answered(step, text)

@@ -30,66 +30,6 @@ def refused(line: OneLine) -> list[str]:
     return [rejection.key for rejection in line.rejections]
 
 
-WHOLE = {
-    "500rb bca 1234567890 Budi": ("BCA", "1234567890", 500_000, "Budi"),
-    "budi 1234567890 bca 500rb": ("BCA", "1234567890", 500_000, "budi"),
-    "500rb, bca, 1234567890, Budi": ("BCA", "1234567890", 500_000, "Budi"),
-    "bca/1234567890/500000/budi": ("BCA", "1234567890", 500_000, "budi"),
-    "500rb\nbca\n1234567890\nBudi Santoso": ("BCA", "1234567890", 500_000, "Budi Santoso"),
-    "BCA: 1234567890, a.n. Budi Santoso, nominal: Rp500.000": ("BCA", "1234567890", 500_000, "Budi Santoso"),
-    "Tolong transfer ke BCA 1234567890 a.n. Budi sebesar 500rb ya, makasih": ("BCA", "1234567890", 500_000, "Budi"),
-    "50000.- bca (1234567890) *Budi*": ("BCA", "1234567890", 50_000, "Budi"),
-    "500rb bca 1234567890 \U0001f64f Budi \U0001f60a": ("BCA", "1234567890", 500_000, "Budi"),
-    "50k bca 1234567890 Jos\u00e9": ("BCA", "1234567890", 50_000, "Jos\u00e9"),
-    "500rb bca 1234567890 I Made Wirawan": ("BCA", "1234567890", 500_000, "I Made Wirawan"),
-    "1234567890 m ali bca 500rb": ("BCA", "1234567890", 500_000, "m ali"),
-    "gopay 0812 3456 7890 50k": ("GoPay", "081234567890", 50_000, None),
-    "50 ribu gopay 0812 3456 7890": ("GoPay", "081234567890", 50_000, None),
-    "gopay 62 812 3456 7890 50k": ("GoPay", "081234567890", 50_000, None),
-    "(+62) 812-3456-7890 ovo Rp50.000,-": ("OVO", "081234567890", 50_000, None),
-    "0812 3456 7890 rp 50000 ovo": ("OVO", "081234567890", 50_000, None),
-    "0812 3456 7890 1,5 juta gopay": ("GoPay", "081234567890", 1_500_000, None),
-    "150 000 0812 3456 7890 gopay": ("GoPay", "081234567890", 150_000, None),
-    "123-456 7890 bca 1,5 juta": ("BCA", "1234567890", 1_500_000, None),
-    "123 456 7890, 500000, bca": ("BCA", "1234567890", 500_000, None),
-    "rp 500 000 1234567890 bca": ("BCA", "1234567890", 500_000, None),
-    "bca 1.500.000 123.456.7890": ("BCA", "1234567890", 1_500_000, None),
-    "bca 0012345678 1jt": ("BCA", "0012345678", 1_000_000, None),
-    "50000 rp 1234567890 bca": ("BCA", "1234567890", 50_000, None),
-    "2jt 500rb bca 1234567890": ("BCA", "1234567890", 2_500_000, None),
-    "dua juta lima ratus ribu ke bca 1234567890 atas nama siti": ("BCA", "1234567890", 2_500_000, "siti"),
-    "bca1234567890 500rb": ("BCA", "1234567890", 500_000, None),
-    "bca 014 1234567890 500rb": ("BCA", "1234567890", 500_000, None),
-    "\uff15\uff10\uff10\uff52\uff42\u3000\uff42\uff43\uff41\u3000"
-    "\uff11\uff12\uff13\uff14\uff15\uff16\uff17\uff18\uff19\uff10": ("BCA", "1234567890", 500_000, None),
-    "bank central asia 1234567890 500rb siti aminah": ("BCA", "1234567890", 500_000, "siti aminah"),
-    "bank jago 123456789012 500rb": ("Bank Jago", "123456789012", 500_000, None),
-    "bca digital 123456789012 50k": ("blu by BCA", "123456789012", 50_000, None),
-    "bank of china 1234567890 50k": ("Bank of China", "1234567890", 50_000, None),
-    "bank centrl asia 1234567890 500rb budi": ("BCA", "1234567890", 500_000, "budi"),
-    "mandri 1234567890123 500rb budi": ("Mandiri", "1234567890123", 500_000, "budi"),
-    "gopey 081234567890 50k": ("GoPay", "081234567890", 50_000, None),
-    "500rb bca 1234567890 Mega": ("BCA", "1234567890", 500_000, "Mega"),
-    "500rb Victoria Mega bca 1234567890": ("BCA", "1234567890", 500_000, "Victoria Mega"),
-    "500rb mega 123456789012345 budi": ("Bank Mega", "123456789012345", 500_000, "budi"),
-    "bank mas 1234567890 500rb": ("Bank MAS", "1234567890", 500_000, None),
-    "500rb ke mas budi bca 1234567890": ("BCA", "1234567890", 500_000, "mas budi"),
-    "500rb 1234567890 Siti Mega bank bca": ("BCA", "1234567890", 500_000, "Siti Mega"),
-    "ovo 25000 0834 302 66415 M Ali": ("OVO", "083430266415", 25_000, "M Ali"),
-    "transfer dana 500rb ke bca 1234567890": ("BCA", "1234567890", 500_000, None),
-    "saldo dana 50rb 081234567890": ("DANA", "081234567890", 50_000, None),
-}
-
-
-@pytest.mark.parametrize("text", WHOLE)
-def test_a_whole_order_is_understood_to_the_last_word(text: str) -> None:
-    name, number, idr, holder = WHOLE[text]
-    line = read(text)
-    assert (place(line), line.number, line.amount, line.holder) == (name, number, Amount("IDR", idr), holder)
-    assert (line.leftover, line.rejections, line.amount_readings, line.method_candidates) == ((), (), (), ())
-    assert looks_like_order(text, METHODS)
-
-
 SPACED = {
     "rp 500 000": 500_000,
     "Rp500 000": 500_000,
@@ -116,10 +56,6 @@ def test_an_initial_beside_a_sum_with_blanks_begins_the_name_in_any_order_of_the
         known = (place(line), line.number, line.amount, line.holder)
         assert known == ("BCA", "1234567890", Amount("IDR", SPACED[said]), name.replace(".", "")), parts
         assert (line.leftover, line.rejections) == ((), ()), parts
-
-
-def test_two_initials_behind_a_sum_with_blanks_begin_the_name() -> None:
-    assert read("bca 1234567890 rp 500 000 I B Santoso").amount == Amount("IDR", 500_000)
 
 
 @pytest.mark.parametrize(
@@ -185,16 +121,6 @@ def test_a_sum_that_is_written_twice_is_one_sum(said: str) -> None:
     assert read(f"bca 1234567890 {said.replace('500', '50', 1)}").amount is None or "500" not in said
 
 
-def test_a_currency_apart_from_its_sum_makes_the_sum_doubtful() -> None:
-    assert read("sats, 25000, bca 1234567890").amount_readings == (Amount("IDR", 25_000), Amount("SAT", 25_000))
-
-
-def test_a_range_of_sums_is_asked_about() -> None:
-    line = read("bca 1234567890 50-100rb")
-    assert (line.amount, line.holder) == (None, None)
-    assert not looks_like_order("bca 1234567890 50-100rb", METHODS) or line.amount_readings
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -211,15 +137,6 @@ def test_where_the_number_is_anybodys_guess_none_is_taken(text: str) -> None:
     line = read(text)
     assert (line.number, line.doubtful_number) == (None, None)
     assert line.leftover or line.rejections
-
-
-def test_digits_of_nothing_certain_behind_a_spaced_number_make_it_a_question() -> None:
-    line = read("bca 1234 5678 90 50")
-    assert (line.number, line.amount_readings) == (None, rupiah(50_000, 50_000_000))
-
-
-def test_the_same_number_twice_is_one_number() -> None:
-    assert read("gopay 081234567890, 50k, +6281234567890").number == "081234567890"
 
 
 def test_an_unusual_number_is_doubtful_with_the_question_to_ask() -> None:
@@ -276,11 +193,6 @@ def test_a_users_name_is_not_swallowed_by_a_bank_that_is_called_alike(text: str,
     assert (line.method, line.holder) == (None, holder)
 
 
-@pytest.mark.parametrize("text", ["500rb Siti Mega dana 081234567890", "500rb mega Siti Mega 123456789012345"])
-def test_half_a_name_is_no_name(text: str) -> None:
-    assert read(text).holder is None
-
-
 @pytest.mark.parametrize("text", ["bca S Rahayu 1234567890 500rb", "1234567890 500rb bank bca s. rahayu"])
 def test_an_initial_that_makes_another_bank_of_the_one_before_it_is_asked_about(text: str) -> None:
     line = read(text)
@@ -306,21 +218,6 @@ def test_a_letter_that_is_plainly_the_banks_or_the_holders_leaves_no_doubt_of_th
     assert (place(read(text)), places(read(text))) == (name, [])
 
 
-def test_two_stretches_of_unknown_words_are_no_name() -> None:
-    line = read("budi santoso 500rb bca siti 1234567890")
-    assert (line.holder, line.leftover) == (None, ("budi", "santoso", "siti"))
-
-
-def test_nothing_is_picked_out_of_a_long_text() -> None:
-    line = read("500rb bca 1234567890 " + "dan seterusnya " * 30)
-    assert line == OneLine(leftover=line.leftover)
-
-
-@pytest.mark.parametrize("text", ["500rb ovo 081234567890", "ovo"])
-def test_an_empty_list_leaves_the_destination_open(text: str) -> None:
-    assert read_line(text, []).method is None
-
-
 @pytest.mark.parametrize(
     "text",
     ["gopay https://wa.me/6281234567890 50rb", "50rb gopay tel:+62-812-3456-7890", "gopay No. HP 081234567890 50rb"],
@@ -328,8 +225,3 @@ def test_an_empty_list_leaves_the_destination_open(text: str) -> None:
 def test_a_phone_number_in_a_link_or_behind_its_label_is_read(text: str) -> None:
     assert looks_like_order(text, METHODS)
     assert read(text).number == "081234567890"
-
-
-def test_a_superscript_makes_no_digit_of_a_number_in_a_line() -> None:
-    line = read("bca 123456789\u2074 50rb")
-    assert (line.number, line.doubtful_number, line.leftover) == (None, None, ("123456789\u2074",))

@@ -123,25 +123,6 @@ def test_no_number_is_made_up(text: str) -> None:
 
 
 @given(text=lines)
-def test_what_is_doubtful_is_never_sure_as_well(text: str) -> None:
-    line = read_line(text, METHODS)
-    assert line.method is None or not line.method_candidates
-    assert line.number is None or line.doubtful_number is None
-    assert line.amount is None or not line.amount_readings
-    assert line.number_remark is None or line.doubtful_number is not None
-
-
-@given(text=lines)
-def test_no_digits_are_both_number_and_sum(text: str) -> None:
-    line = read_line(text, METHODS)
-    number = line.number or line.doubtful_number
-    if number is not None and (line.amount or line.amount_readings):
-        digits = re.sub(r"\D", "", plain(text))
-        of_sum = re.sub(r"\D", "", line.amount_text)
-        assert len(number.removeprefix("+62").removeprefix("0")) + len(of_sum) <= len(digits)
-
-
-@given(text=lines)
 def test_the_review_is_reached_only_with_every_part_sure(text: str) -> None:
     line = read_line(text, METHODS)
     is_whole = None not in (line.method, line.number, line.amount, line.holder)

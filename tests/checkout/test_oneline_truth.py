@@ -12,9 +12,9 @@ from tests.checkout.order_lines import METHODS, Case, Tally, cases, read_all, sl
 from tests.examples import examples
 
 SEED = 20261121
-LINES = 8_000
-SLIPPED = 4_000
-SUMS = 8_000
+LINES = 4_000
+SLIPPED = 2_000
+SUMS = 4_000
 
 
 def lines_of(tally: Tally) -> str:
@@ -40,12 +40,6 @@ def test_no_sum_is_taken_for_another_and_each_question_offers_the_right_one() ->
     assert tally.outcomes["usual: sure"] > 2 * tally.outcomes["usual: asked"]
     for kind in ("sign", "foreign", "added", "zeros", "mark and space"):
         assert tally.outcomes[f"{kind}: sure"] == 0
-
-
-def test_the_lines_are_the_same_in_each_run() -> None:
-    assert list(sum_lines(SEED, 20)) == list(sum_lines(SEED, 20))
-    assert list(cases(SEED, 20)) == list(cases(SEED, 20))
-    assert len({case.text for case in cases(SEED, 200)}) > 195
 
 
 @pytest.mark.parametrize(

@@ -12,26 +12,6 @@ from tests.checkout.builders import a_draft
 from tests.times import NOW, SECOND
 
 
-async def test_a_draft_is_found_by_its_id_and_by_its_chat(store: Database) -> None:
-    async with store.transaction() as tx:
-        assert await DraftRepository(tx).add(a_draft("d1"))
-    async with store.reading() as tx:
-        assert await DraftRepository(tx).get("d1") == a_draft("d1")
-        assert await DraftRepository(tx).open_of(1001) == a_draft("d1")
-        assert await DraftRepository(tx).get("d2") is None
-        assert await DraftRepository(tx).open_of(1002) is None
-
-
-async def test_a_chat_has_one_open_draft_at_the_most(store: Database) -> None:
-    async with store.transaction() as tx:
-        assert await DraftRepository(tx).add(a_draft("d1"))
-        assert not await DraftRepository(tx).add(a_draft("d2"))
-        assert await DraftRepository(tx).add(a_draft("d3", chat_id=1002)), "the refusal must not spoil the transaction"
-    async with store.reading() as tx:
-        assert await DraftRepository(tx).open_of(1001) == a_draft("d1")
-        assert await DraftRepository(tx).open_of(1002) == a_draft("d3", chat_id=1002)
-
-
 async def test_two_processes_begin_one_draft_between_them(store: Database, other_store: Database) -> None:
     async def begin(one: Database, draft_id: str) -> bool:
         async with one.transaction() as tx:
@@ -39,35 +19,6 @@ async def test_two_processes_begin_one_draft_between_them(store: Database, other
 
     begun = await asyncio.gather(*(begin(one, f"d{n}") for n, one in enumerate([store, other_store] * 5)))
     assert sum(begun) == 1
-
-
-async def test_a_chat_may_begin_again_once_its_draft_is_put_away(store: Database) -> None:
-    async with store.transaction() as tx:
-        await DraftRepository(tx).add(a_draft("d1"))
-        assert await DraftRepository(tx).save(a_draft("d1", status=DraftStatus.CANCELLED))
-        assert await DraftRepository(tx).open_of(1001) is None
-        assert await DraftRepository(tx).add(a_draft("d2"))
-
-
-async def test_saving_moves_on_to_the_next_revision(store: Database) -> None:
-    async with store.transaction() as tx:
-        await DraftRepository(tx).add(a_draft("d1"))
-        first = await DraftRepository(tx).save(a_draft("d1", number="8620123456"))
-        assert first == a_draft("d1", number="8620123456", revision=1)
-        assert first is not None
-        assert await DraftRepository(tx).save(replace(first, number=None)) == a_draft("d1", revision=2)
-        assert await DraftRepository(tx).get("d1") == a_draft("d1", revision=2)
-
-
-async def test_a_stale_draft_saves_nothing(store: Database) -> None:
-    async with store.transaction() as tx:
-        await DraftRepository(tx).add(a_draft("d1"))
-        await DraftRepository(tx).save(a_draft("d1", number="111"))
-    async with store.transaction() as tx:
-        assert await DraftRepository(tx).save(a_draft("d1", number="222")) is None
-        assert await DraftRepository(tx).save(a_draft("unknown")) is None
-    async with store.reading() as tx:
-        assert await DraftRepository(tx).get("d1") == a_draft("d1", number="111", revision=1)
 
 
 async def test_of_two_savers_of_one_revision_one_wins(store: Database, other_store: Database) -> None:

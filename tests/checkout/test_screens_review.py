@@ -2,13 +2,11 @@
 
 import pytest
 
-from bot.checkout.buttons import LightningButton
 from bot.checkout.steps import review
 from bot.infra.i18n import LOCALES
 from bot.payments.tokens import CODES
 from bot.rates.model import estimate
 from bot.recipients.formatting import group_digits
-from bot.users.buttons import PhraseAction, PhraseButton
 from tests.checkout.builders import a_draft_at_review
 from tests.screens import JAKARTA, ScreenCase
 from tests.settlement.builders import QUOTE
@@ -78,38 +76,6 @@ def test_the_review_has_few_rows_and_the_other_buttons_are_behind_one(locale: st
     fields = ("amount", "method", "number", "holder")
     assert {label(f"checkout.review.edit.{field}", locale) for field in fields} < {b.label for b in shown.buttons}
     assert label("users.button.back", locale) == shown.buttons[-1].label
-
-
-@pytest.mark.parametrize("locale", LOCALES)
-def test_the_review_offers_a_phrase_to_a_user_who_has_none(locale: str) -> None:
-    t, draft = TRANSLATIONS.get(locale), a_draft_at_review(channel="lightning")
-    assert draft.amount is not None
-    estimated = estimate(draft.amount, QUOTE)
-    offered = ScreenCase("", review.show_review(t, draft, estimated, JAKARTA, phrase="purple coffee boat"))
-    assert offered.text.split("\n")[-1] == text("checkout.review.phrase", locale, phrase="purple coffee boat")
-    change = PhraseButton(PhraseAction.SHOW).pack()
-    name = label("checkout.button.other_words", locale)
-    assert [button.label for button in offered.buttons if button.data == change] == [name]
-    usual = ScreenCase("", review.show_review(t, draft, estimated, JAKARTA))
-    assert offered.text.startswith(f"{usual.text}\n")
-    assert change not in [button.data for button in usual.buttons]
-
-
-@pytest.mark.parametrize(
-    ("channel", "is_first", "explains"),
-    [("lightning", True, True), ("lightning", False, False), ("cbbtc", True, False)],
-)
-def test_who_pays_over_lightning_for_the_first_time_can_read_what_it_is(
-    channel: str,
-    is_first: bool,  # noqa: FBT001  pytest's
-    explains: bool,  # noqa: FBT001  pytest's
-) -> None:
-    draft = a_draft_at_review(channel=channel)
-    assert draft.amount is not None
-    estimated = estimate(draft.amount, QUOTE)
-    shown = ScreenCase("", review.show_review(EN, draft, estimated, JAKARTA, is_first=is_first))
-    buttons = [button.label for button in shown.buttons if button.data == LightningButton().pack()]
-    assert buttons == ([label("checkout.button.help_lightning")] if explains else [])
 
 
 def test_the_review_says_how_long_it_takes_and_who_runs_the_bot() -> None:
