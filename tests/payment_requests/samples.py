@@ -35,7 +35,7 @@ def some_requests(outside: Outside) -> Iterator[PaymentRequest]:
     yield request
     yield replace(request, **long)
     yield replace(request, idr=None, note=None, is_reusable=True, ends_at=NOW + timedelta(days=30))
-    yield replace(request, status=RequestStatus.PAUSED, ends_at=NOW - timedelta(days=1))
+    yield replace(request, status=RequestStatus.PAUSED, ends_at=NOW - timedelta(days=1), in_browsers=True)
     for by in ClosedBy:
         yield replace(request, status=RequestStatus.CLOSED, closed_by=by)
     yield replace(request, status=RequestStatus.PAUSED)
@@ -82,6 +82,7 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     (screens.ask_end, "draft"): some_asking,
     (screens.show_card, "bot"): lambda _: ("kirim_bot",),
     (screens.show_request, "bot"): lambda _: ("kirim_bot",),
+    (screens.show_request, "public_url"): lambda _: ("", "https://pay.example"),
     (paying.show_rejection, "why"): lambda outside: (
         outside.t("orders.limits.links"),
         outside.t("payment_requests.pay.no_price"),

@@ -98,6 +98,9 @@ def found(**facts: Any) -> ScreenCase:
 def test_an_order_of_somebody_who_was_deleted_names_nobody() -> None:
     assert says(found(user_id=0, number="").text, "orders.payer.deleted")
     assert says(found(payer=payer_on_page("a secret")).text, "orders.payer.page")
+    reachable = found(payer=payer_on_page("a secret"), contact="budi@example.com").text
+    assert says(reachable, "orders.payer.page_contact")
+    assert "budi" not in reachable
     case = Case(user_id=0, user=None, order=an_open_order(user_id=0, number="", holder=None))
     page = ScreenCase("order", show_order(READER, case))
     assert [button.data for button in page.buttons] == ["lu:order:ABC2345"], "nobody to look up, nothing to reveal"

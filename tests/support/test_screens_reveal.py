@@ -6,7 +6,9 @@ from datetime import timedelta
 import pytest
 
 from bot.home.feature import AUDIT_TERMS
+from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.reader import Reader
+from bot.orders.order import payer_on_page
 from bot.staff.audit import AuditPage
 from bot.staff.model import AuditAction
 from bot.staff.screens import show_page
@@ -43,6 +45,15 @@ def test_the_minute_shows_the_whole_recipient_and_when_it_ends() -> None:
     assert str(ORDER.holder) in seen.text
     assert says(seen.text, "support.reveal.shown_named", number=ORDER.number, holder=ORDER.holder, until="10:06 WIB")
     assert [button.label for button in seen.buttons] == [label("support.reveal.hide")]
+
+
+@pytest.mark.parametrize("t", [EN, ID])
+def test_how_a_payer_without_a_chat_can_be_reached_is_shown_for_the_minute_alone(t: Translator) -> None:
+    order = replace(ORDER, payer=payer_on_page("a secret"), contact="<b>budi@example.com")
+    shown = staff_reveal.show_recipient(t, REVEAL, order, None)
+    assert "&lt;b&gt;budi@example.com" in shown.text
+    for hidden in (staff_reveal.show_masked(t, REVEAL, order), staff_reveal.show_placeholder(t, order)):
+        assert "budi" not in hidden.text
 
 
 def test_what_was_forgotten_cant_be_asked_for_again() -> None:

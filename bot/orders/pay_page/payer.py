@@ -100,9 +100,19 @@ async def read_form(request: Request) -> Mapping[str, str]:
     return {name: values[0] for name, values in fields.items()}
 
 
-def to_markup(text: Html) -> str:
-    """Return a text of a chat for a page, as HTML. A translator has escaped its arguments."""
-    return text.replace("\n", "<br>")
+class PageHtml(str):
+    """HTML that templates don't escape again. A translator has escaped its arguments."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        """Return the text as templates ask for it."""
+        return str(self)
+
+
+def to_page(text: Html) -> PageHtml:
+    """Return a text of a chat for a page."""
+    return PageHtml(text.replace("\n", "<br>"))
 
 
 def explain_failure(t: Translator, failure: Exception, order: Order, now: datetime) -> Html:
@@ -118,7 +128,7 @@ def _ask(t: Translator, order: Order, now: datetime) -> dict[str, object]:
     """Return the question that the payer would be asked in a chat, with its answers."""
     kind = OrderNotification.UNRESOLVED if order.hold_reason is None else QUESTION_OF[order.hold_reason]
     return {
-        "question": to_markup(Html(show_status_or_question(Reader(t, PRESUMED, now), order, help_offered=False).text)),
+        "question": to_page(Html(show_status_or_question(Reader(t, PRESUMED, now), order, help_offered=False).text)),
         "answers": [(action.value, t.plain(label)) for label, action in ANSWERS[kind]],
     }
 
@@ -135,7 +145,7 @@ class PayerAnswers:
     ) -> dict[str, object]:
         """Return what the page has for the payer. `is_known` says whether the reader is known as the payer."""
         values: dict[str, object] = dict.fromkeys(("question", "again", "trouble", "contact", "prove"))
-        values["said"] = said and to_markup(said)
+        values["said"] = said and to_page(said)
         whole = await self._get(order.reference) if is_known else None
         if status in ASKED:
             values |= _ask(t, whole, now) if whole else {"trouble": t.plain("orders.pay_page.payer.asked")}

@@ -84,7 +84,9 @@ def format_payer(t: Translator, order: Order) -> Html:
     payer = order.payer
     if payer.user_id is not None:
         return t("orders.payer.user", link=Html(f"tg://user?id={payer.user_id}"))
-    return t("orders.payer.page" if payer.secret_hash is not None else "orders.payer.deleted")
+    if payer.secret_hash is None:
+        return t("orders.payer.deleted")
+    return t("orders.payer.page_contact" if order.contact else "orders.payer.page")
 
 
 def order_button(t: Translator, order: Order, label: str, action: OrderAction, style: Style | None = None) -> Button:

@@ -31,7 +31,7 @@ from bot.orders.limits import LINK_SPAN, TooManyFromLinks
 from bot.orders.order import Order, Payer, payer_on_page
 from bot.orders.pay_page.app import NoSuchPage
 from bot.orders.pay_page.lookup import PACE, BatchedReads
-from bot.orders.pay_page.payer import COOKIE, read_form, set_cookie, to_markup
+from bot.orders.pay_page.payer import COOKIE, read_form, set_cookie, to_page
 from bot.orders.pay_page.rendering import PARAMETER, Site, common_values, extend_templates, language_of
 from bot.orders.placement.service import MethodVanished
 from bot.orders.screens.payment import PATH
@@ -318,11 +318,11 @@ class RequestPages:
         return PAGE_TEMPLATES.get_template("request.html").render(
             common_values(t, self._site),
             heading=word("heading"),
-            trust=to_markup(t("payment_requests.pay.trust")),
+            trust=to_page(t("payment_requests.pay.trust")),
             amount=t.rupiah(filled.idr) if filled else format_amount(t, asked.idr),
             price=word("price", sats=t.sats(filled.sats)) if filled else None,
             facts=((word("holder"), f"“{asked.holder}”"), (word("bank"), bank), *note),
-            said=said and to_markup(said),
+            said=said and to_page(said),
             order=order and (word("order"), f"..{PATH}{order.page_token}?{PARAMETER}={t.locale}"),
             ask=None
             if asked.idr is not None

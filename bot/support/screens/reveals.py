@@ -4,6 +4,7 @@ from bot.core.zones import PRESUMED
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.reader import format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
+from bot.orders.order import Order
 from bot.recipients.formatting import format_full_method
 from bot.support.buttons import RevealAction, RevealButton, button
 from bot.support.model import Reason, Reveal
@@ -43,6 +44,8 @@ def show_recipient(t: Translator, reveal: Reveal, order: Subject, user: User | N
         holder=order.holder or "",
         until=format_clock(t, reveal.until, zone),
     )
+    if isinstance(order, Order) and order.contact:
+        text = Html(f"{text}\n\n{t('support.reveal.contact', contact=order.contact)}")
     hide = button(t, "support.reveal.hide", RevealButton(_name_to_hide(order), RevealAction.HIDE, reveal.id))
     return Screen(text, ((hide,),))
 
