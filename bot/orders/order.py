@@ -25,6 +25,7 @@ from bot.settlement.model import (
     PayoutMethod,
     step_after,
 )
+from bot.staff.model import Outcome
 
 
 class OrderProblem(StrEnum):
@@ -190,6 +191,7 @@ class Order:
     evidence: tuple[Evidence, ...] = ()
     origin: str | None = None
     contact: str | None = field(default=None, repr=False)  # how a payer without a chat can be reached
+    outcome: Outcome | None = None  # where its money is, as staff say, if the rupiah weren't sent
 
     @property
     def user_id(self) -> int:
@@ -502,6 +504,7 @@ def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tu
         ended_at=ended_at,
         phase=Phase.DONE if ended_at else Phase.OPEN,
         expires_at=_read_expiry(order, report),
+        outcome=None if ended_at else order.outcome,  # what staff said before the order ended no longer holds
     )
     return _with_notifications(order, after, now)
 

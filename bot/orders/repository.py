@@ -58,7 +58,7 @@ from bot.orders.tables import (
     orders,
 )
 from bot.settlement.model import COMPLETED, FAILED, PayoutMethod
-from bot.staff.model import AlarmKind
+from bot.staff.model import AlarmKind, Outcome
 from bot.staff.tables import IS_RAISED, alarms
 from bot.users.tables import HAS_BLOCKED, users
 
@@ -390,6 +390,16 @@ class OrderRepository(OrderRows):
         )
         failed = select(orders).where(orders.c.user_id == user_id, orders.c.state == constant(FAILED), has_alarm)
         return await self._find(failed.order_by(*NEWEST_FIRST).limit(limit))
+
+    async def record_outcome(self, reference: str, outcome: Outcome | None) -> bool:
+        """Save where the money of an order is, or with None that it isn't known after all.
+
+        Return False if nothing changed: it was recorded before, or the order was neither paid nor has failed.
+        """
+        is_open = or_(orders.c.is_paid, orders.c.state == constant(FAILED)) & (orders.c.state != constant(COMPLETED))
+        is_known = orders.c.outcome.is_not(None)
+        one = update(orders).where(orders.c.reference == reference, is_open, is_known if outcome is None else ~is_known)
+        return await self._change(one.values(outcome=outcome and outcome.value, version=orders.c.version + 1)) == 1
 
     async def save(self, order: Order) -> Order | None:
         """Save the order and return it with its next version. Return None if another transaction changed it."""

@@ -15,6 +15,7 @@ from bot.orders.order import HoldReason, Order, Payer, Phase
 from bot.orders.tables import orders
 from bot.settlement import json_values as nested
 from bot.settlement.model import OrderStep
+from bot.staff.model import Outcome
 
 PAYER_COLUMNS = ("user_id", "chat_id", "payer_hash")
 """The columns of `Order.payer`. A payer without a chat has no user either, and both columns are `NOBODY`."""
@@ -24,7 +25,7 @@ REPEATED = ("method_code", "is_paid")
 
 TRACKED = (
     *("phase", "version", "state", "step", "is_paid", "paid_at", "ended_at"),
-    *("expiry_notified", "overdue_notified_at", "last_polled_at", "next_poll_at"),
+    *("expiry_notified", "overdue_notified_at", "last_polled_at", "next_poll_at", "outcome"),
 )
 """What tracking changes besides the evidence. None of it is personal."""
 
@@ -68,6 +69,7 @@ class OrderRows(Repository[Order]):
         row["method_code"], row["is_paid"] = value.method.code, value.is_paid
         row["evidence"] = evidence_to_json(value.evidence)
         row["hold_reason"] = value.hold_reason and value.hold_reason.value
+        row["outcome"] = value.outcome and value.outcome.value
         return row
 
     def _to_value(self, known: dict[str, Any]) -> Order:
@@ -77,6 +79,7 @@ class OrderRows(Repository[Order]):
         known["payer"] = Payer(user_id=user_id, chat_id=chat_id, secret_hash=secret_hash)
         known["phase"], known["step"] = Phase(known["phase"]), OrderStep(known["step"])
         known["hold_reason"] = known["hold_reason"] and HoldReason(known["hold_reason"])
+        known["outcome"] = known["outcome"] and Outcome(known["outcome"])
         known["method"] = nested.to_method(known["method"])
         known["requested_amount"] = nested.to_amount(known["requested_amount"])
         known["typed_amount"] = known["typed_amount"] and nested.to_amount(known["typed_amount"])
@@ -88,7 +91,8 @@ class OrderRows(Repository[Order]):
 def to_tracked_row(order: Order) -> dict[str, object]:
     """Return the values of the columns that tracking changes, except the evidence."""
     row: dict[str, object] = {name: getattr(order, name) for name in TRACKED}
-    return {**row, "phase": order.phase.value, "step": int(order.step)}
+    outcome = order.outcome and order.outcome.value
+    return {**row, "phase": order.phase.value, "step": int(order.step), "outcome": outcome}
 
 
 def to_sealed_evidence(order: Order, vault: Vault) -> str | None:

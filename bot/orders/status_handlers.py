@@ -255,7 +255,8 @@ class StatusAnswers:
         refreshed = await self._status_messages.refresh_order(session, order)
         if unread is not None or refreshed.awaits_payment(session.now) or not order.awaits_payment(session.now):
             cancelling = order_messages.explain_cancel(session.reader, refreshed) if asks_to_cancel else None
-            next_step = cancelling or order_messages.explain_next_step(session.reader, refreshed)
+            reached_by = self._contacts.reached_by
+            next_step = cancelling or order_messages.explain_next_step(session.reader, refreshed, reached_by)
             await self._show(session, refreshed, unread, next_step)
         # Otherwise, the outbox says in the same moment what has become of it.
         return True

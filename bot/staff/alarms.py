@@ -11,6 +11,7 @@ from typing import Final
 
 import structlog
 
+from bot.core.errors import Rejection
 from bot.core.time_of_day import is_quiet
 from bot.core.zones import PRESUMED
 from bot.infra.db.transaction import Transaction
@@ -144,6 +145,19 @@ class AlarmService:
                     await on_handled(tx, subject, outcome, now)
         return is_resolved
 
+    async def end_order(self, reference: str, by: int, outcome: Outcome, on_handled: OnHandled) -> None:
+        """Record how a failed order ended, and resolve the alarm about it, if that is open.
+
+        Raises:
+            Rejection: it was recorded before.
+        """
+        async with self._database.transaction() as tx:
+            kind, now = AlarmKind.ORDER_FAILED, self._clock.now()
+            if not await on_handled(tx, reference, outcome, now):
+                raise Rejection("staff.alarm.ended_already")
+            await clear_alarm(tx, kind, reference, now, self._operators - {by}, by=by, outcome=outcome)
+            await self._record_handled(tx, kind, reference, by, outcome)
+
     async def reopen(self, kind: AlarmKind, subject: str, by: int, on_handled: OnHandled) -> Alarm | None:
         """Open an alarm again that an operator has resolved, and notify the other operators of it.
 
@@ -259,7 +273,9 @@ async def clear_alarm(
     else:
         tx.on_commit.append(lambda: log.info("alarm_cleared", alarm=kind, **_order(alarm)))
     notified = await list_notified(tx, alarm, operator_ids, now)
-    await OutboxRepository(tx).add(alarm_notifications(notified, AlarmNotification.CLEARED, cleared, now, by=by))
+    ended = alarm_notifications(notified, AlarmNotification.CLEARED, cleared, now, by=by)
+    # What was undone can be resolved again.
+    await OutboxRepository(tx).add([replace(each, mark=f"{now:%Y%m%dT%H%M%S%f}") if by else each for each in ended])
     return True
 
 

@@ -20,6 +20,7 @@ class AlarmAction(StrEnum):
     RESOLVE_IN_REMINDER = "list"
     PAID_OUT = "paid_out"
     REFUNDED = "refunded"
+    NOT_REFUNDED = "not_refunded"
     OTHERWISE = "otherwise"
     UNDO = "undo"
 

@@ -28,11 +28,16 @@ class AuditAction(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How an alarm about an order ended, as an operator says."""
+    """How an order that went wrong ended, as staff say. `OTHER` says nothing about the money."""
 
     PAID_OUT = "paid_out"
-    REFUNDED = "refunded"
+    REFUNDED = "refunded"  # the service gave the payment back
+    NOT_REFUNDED = "not_refunded"
     OTHER = "otherwise"
+
+
+MONEY_OUTCOMES: Final = (Outcome.PAID_OUT, Outcome.REFUNDED, Outcome.NOT_REFUNDED)
+"""The outcomes that say where the money is. One of them is recorded for a failed order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,8 +214,11 @@ LoadSubject = Callable[[Transaction, str], Awaitable[AlarmSubject | None]]
 """Returns the order of a reference, or None if it was deleted or can't be read."""
 
 
-OnHandled = Callable[[Transaction, str, str, datetime], Awaitable[None]]
-"""Called when an operator says how an alarm about an order ended, with the reference and the `Outcome`, or `UNDONE`."""
+OnHandled = Callable[[Transaction, str, str, datetime], Awaitable[bool]]
+"""Called when staff say how an order ended, with the reference and the `Outcome`, or `UNDONE`.
+
+It returns whether that was recorded now.
+"""
 
 UNDONE: Final = "undone"
 

@@ -42,6 +42,9 @@ class StaffTicketAction(StrEnum):
     REFRESH = "fresh"
     SEND_UNDECIDED = "send"
     KEEP_UNDECIDED = "keep"
+    ASK_OUTCOME = "ended"
+    RECORD_OUTCOME = "endas"
+    UNDO_OUTCOME = "unend"
 
 
 HERE: Final = "here"
@@ -53,7 +56,7 @@ class StaffTicketButton(Callback, prefix="tk"):
     """A support agent's button about a ticket.
 
     `argument` is the reason for closing the ticket, the number of the reply to send again, the number of the newest
-    message to decide about, or where to show the ticket.
+    message to decide about, how its order ended, or where to show the ticket.
     """
 
     ticket: Annotated[str, TICKET]

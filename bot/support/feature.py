@@ -97,6 +97,7 @@ class SupportAgents:
             tickets=tickets,
             ticket_pages=ticket_pages,
             order_refresh=OrderRefresh(infra, settlement=access.settlement, tracker=orders.tracker, topics=self.topics),
+            staff=staff,
         )
         self.replies = ReplyHandlers(
             infra, sessions=sessions, messages=messages, tickets=tickets, answers=buttons.questions()

@@ -101,6 +101,7 @@ class Ticket:
         reminded_at: when support was reminded of this wait.
         escalated_at: when operators were reminded of this wait.
         closed_by: who closed it. None if it is open, or if the bot closed it.
+        has_payee: whether its user has sent what could be paid, such as an invoice.
     """
 
     reference: str
@@ -122,6 +123,7 @@ class Ticket:
     reopen_count: int = 0
     rating: Rating | None = None
     rated_at: datetime | None = None
+    has_payee: bool = False
 
     @classmethod
     def open(cls, user_id: int, now: datetime, *, order_reference: str = "", cause: Cause = Cause.ASKED) -> Self:
@@ -280,6 +282,28 @@ class IncomingMessage:
     media: MediaKind | None = None
     file_id: str | None = field(default=None, repr=False)
 
+    @property
+    def has_payee(self) -> bool:
+        """Whether its text has an invoice or an address."""
+        return _PAYEE.search(self.text or "") is not None
+
+
+_PAYEE: Final = re.compile(
+    r"(?<![a-z0-9])(?:ln(?:bc|tb|sb)[a-z0-9]{40,}|ln(?:url|o)1[a-z0-9]{20,}|(?:bc|tb)1[a-z0-9]{20,}"
+    r"|0x[a-f0-9]{40}(?![a-f0-9])|[a-z0-9._+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24})",
+    re.IGNORECASE | re.ASCII,
+)
+"""What could be paid: an invoice, an offer, LNURL, an address of bitcoin or of a token, a Lightning address.
+
+A transaction's id is none: it has more digits than an address.
+"""
+
+
+def _mask_payee(found: re.Match[str]) -> str:
+    """Return both ends of an invoice or an address, or the first letter of a Lightning address."""
+    name, at, domain = found[0].partition("@")
+    return f"{name[:1]}…@{domain}" if at else f"{name[:4]}…{name[-4:]}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketEntry:
@@ -313,6 +337,11 @@ class TicketEntry:
     def id(self) -> str:
         """The key in the database."""
         return f"{self.ticket}.{self.number}"
+
+    @property
+    def masked_text(self) -> str | None:
+        """The text as staff see it: nobody can pay the invoices and addresses in it."""
+        return self.text and _PAYEE.sub(_mask_payee, self.text)
 
 
 class BotMessageRole(StrEnum):

@@ -14,7 +14,7 @@ from bot.core.text import plain
 from bot.infra.db.database import Database
 from bot.orders.order import OrderStatus
 from bot.staff.audit import record_audit
-from bot.staff.model import AuditAction
+from bot.staff.model import AuditAction, Outcome
 from bot.support.model import SavedReply
 from bot.support.repository import SavedReplyRepository
 from bot.users.model import User
@@ -34,6 +34,13 @@ FITS: Final[Mapping[str, frozenset[OrderStatus]]] = {
     "done": frozenset({OrderStatus.SENT}),
 }
 """The states of an order for which the first saved replies are written, by name. Others fit any state."""
+
+ENDS: Final[Mapping[Outcome, str]] = {
+    Outcome.PAID_OUT: "paid-out-late",
+    Outcome.REFUNDED: "refunded",
+    Outcome.NOT_REFUNDED: "not-refunded",
+}
+"""The saved reply that tells a user how their order ended. It fits only that end."""
 
 MAX_COUNT: Final = 60
 """Maximum number of saved replies."""

@@ -22,7 +22,7 @@ from bot.orders.order import Order, OrderProblem
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import COMPLETED
 from bot.staff.audit import record_audit
-from bot.staff.model import AlarmKind, AuditAction
+from bot.staff.model import MONEY_OUTCOMES, AlarmKind, AuditAction, Outcome
 from bot.staff.repository import AlarmRepository
 from bot.staff.staff_chat import StaffChat
 from bot.support.model import Cause, EntryKind, IncomingMessage, Rating, Ticket, TicketEntry
@@ -249,8 +249,10 @@ class UserTicketService(TicketService):
             known = await TicketRepository(tx).get(earlier.ticket) if earlier else None
             message = SavedMessage(known, None) if known is not None else await find(tx, now)
             ticket, event = message.ticket, message.event
-            if event is UserEvent.ADDED_MESSAGE:
-                ticket = await self._save(tx, ticket, ticket.add_message(now), now)
+            after = ticket.add_message(now) if event is UserEvent.ADDED_MESSAGE else ticket
+            if event is not None and incoming.has_payee:
+                after = replace(after, has_payee=True)
+            ticket = await self._save(tx, ticket, after, now)
             entry = await add_entry(tx, ticket, incoming, EntryKind.ASKED, by=user.id, now=now) if event else None
             if event is not None and entry is not None:
                 about = AboutTicket(ticket.reference, entry.number, who=ticket.claimed_by or 0)
@@ -301,13 +303,23 @@ class OrderTicketListener:
                 await update_card(tx, self._staff_chat, ticket.reference, now, "order", order.version)
 
 
-async def tell_ticket(staff_chat: StaffChat, tx: Transaction, reference: str, outcome: str, now: datetime) -> None:
-    """Write into the open tickets of an order how it ended, as an operator says, with a message to its user."""
+async def tell_ticket(
+    staff_chat: StaffChat, tx: Transaction, reference: str, outcome: str, now: datetime, *, besides: int = 0
+) -> bool:
+    """Record how an order ended, as staff say, and write it into its open tickets, with a message to its user.
+
+    `besides` is the chat that knows it already. Return False if nothing was recorded: it was before, or `outcome`
+    doesn't say where the money is.
+    """
+    known = next((each for each in MONEY_OUTCOMES if each == outcome), None)
+    is_recorded = outcome != Outcome.OTHER and await OrderRepository(tx).record_outcome(reference, known)
+    chats, mark = [each for each in await staff_chat.chats(tx) if each != besides], int(now.timestamp() * 1_000_000)
     for ticket in await TicketRepository(tx).of_order(reference):
         if ticket.is_open:
             step = AboutTicket(ticket.reference, what=f"handled_{outcome}", who=ticket.claimed_by or 0)
-            mark = int(now.timestamp() * 1_000_000)
-            await notify_staff(tx, staff_chat, StaffNotification.LINE, step, now, step.what, mark)
+            await notify(tx, chats, StaffNotification.LINE, step, now, step.what, mark)
+            await update_card(tx, staff_chat, ticket.reference, now, step.what, mark)
+    return is_recorded
 
 
 async def _is_untouched(tx: Transaction, ticket: Ticket) -> bool:

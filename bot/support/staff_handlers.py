@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import tzinfo
+from functools import partial
 from typing import Final
 
 from telegram import Message, Update
@@ -23,7 +24,8 @@ from bot.settlement.client import SettlementClient
 from bot.settlement.errors import SettlementFailure, SlowDown
 from bot.settlement.model import OrderReport
 from bot.staff.audit import record_audit
-from bot.staff.model import AuditAction
+from bot.staff.feature import Staff
+from bot.staff.model import MONEY_OUTCOMES, AlarmKind, AuditAction, OnHandled, Outcome
 from bot.staff.staff_chat import StaffChat
 from bot.support.buttons import GroupLanguageButton, StaffTicketAction, StaffTicketButton
 from bot.support.cases import order_of
@@ -31,6 +33,7 @@ from bot.support.model import NOTE, CloseReason, Ticket, TicketClosed, TicketFil
 from bot.support.replies import read_reply
 from bot.support.repository import TicketRepository
 from bot.support.screens import staff as staff_screens
+from bot.support.service import tell_ticket
 from bot.support.session import (
     StaffSession,
     StaffSessions,
@@ -118,6 +121,7 @@ def _time(staff: StaffSession) -> str:
 TAKE_OVER: Final = "take_over"
 CLOSE: Final = "close"
 REASONS: Final = {str(reason): reason for reason in CloseReason}
+OUTCOMES: Final = {str(outcome): outcome for outcome in MONEY_OUTCOMES}
 
 _Action = Callable[[StaffSession, Ticket, str], Awaitable[None]]
 
@@ -134,6 +138,7 @@ class StaffTicketHandlers:
         tickets: StaffTicketService,
         ticket_pages: TicketPages,
         order_refresh: OrderRefresh,
+        staff: Staff,
     ) -> None:
         self._sessions = sessions
         self._database = database
@@ -141,6 +146,7 @@ class StaffTicketHandlers:
         self._tickets = tickets
         self._ticket_pages = ticket_pages
         self._order_refresh = order_refresh
+        self._alarms, self._staff_chat = staff.alarms, staff.chat
 
     def routes(self) -> Routes[StaffSession]:
         """Return the buttons."""
@@ -156,6 +162,9 @@ class StaffTicketHandlers:
             StaffTicketAction.REFRESH: self._refresh,
             StaffTicketAction.SEND_UNDECIDED: self._send_undecided,
             StaffTicketAction.KEEP_UNDECIDED: self._keep_undecided,
+            StaffTicketAction.ASK_OUTCOME: self._ask_outcome,
+            StaffTicketAction.RECORD_OUTCOME: self._record_outcome,
+            StaffTicketAction.UNDO_OUTCOME: self._undo_outcome,
         }
         routes.add_actions(StaffTicketButton, self.ticket_button, actions)
         return routes
@@ -261,6 +270,36 @@ class StaffTicketHandlers:
         await staff.session.acknowledge()
         await self._messages.replace_question(staff, ticket, NOTE)
         await staff.edit_message(staff_screens.confirm_note(staff.t, ticket))
+
+    async def _ask_outcome(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
+        """Ask how the ticket's order ended."""
+        ticket.claim(staff.user.id, staff.now)
+        await staff.session.acknowledge()
+        await self._messages.say(staff, ticket, staff_screens.ask_outcome(staff.t, ticket))
+
+    async def _record_outcome(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
+        """Record how the ticket's order ended. The question becomes what is recorded, with the message to the user."""
+        ticket.claim(staff.user.id, staff.now)
+        outcome = OUTCOMES.get(argument)
+        if outcome is None:
+            raise Rejection("support.staff.gone")
+        await self._alarms.end_order(ticket.order_reference, staff.user.id, outcome, self._tell_others(staff))
+        await self._show_outcome(staff, ticket, outcome)
+
+    async def _undo_outcome(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
+        """Take back how the ticket's order ended. The alarm about it is open again."""
+        reference, tell = ticket.order_reference, self._tell_others(staff)
+        if await self._alarms.reopen(AlarmKind.ORDER_FAILED, reference, staff.user.id, tell) is None:
+            raise Rejection("support.staff.gone")
+        await self._show_outcome(staff, ticket, None)
+
+    async def _show_outcome(self, staff: StaffSession, ticket: Ticket, outcome: Outcome | None) -> None:
+        await staff.session.acknowledge()
+        reader = await staff.reader_who_knows(staff.user.id)
+        await staff.edit_message(staff_screens.show_outcome(reader, ticket, outcome, staff.user.id))
+
+    def _tell_others(self, staff: StaffSession) -> OnHandled:
+        return partial(tell_ticket, self._staff_chat, besides=staff.chat_id)
 
 
 def _read_number(argument: str) -> int:

@@ -136,7 +136,8 @@ class StaffMessages:
         heading = staff_screens.format_entry_heading(reader, ticket, entry, at, ping=about.who, is_changed=is_edit)
         heading = Html(with_repeat_note(notification, context.t, heading))
         place = self._topics.place_for(card, before.message_id if before else None)
-        sent = await _send_entries(context, place, entry, heading, [each for _, each in following])
+        masked = [replace(each, text=each.masked_text) for each in (entry, *(each for _, each in following))]
+        sent = await _send_entries(context, place, masked[0], heading, masked[1:])
         outcome = await self._topics.handle_outcome(chat_id, card.topic_id, sent)
         return stand_for([each for each, _ in following], outcome)
 

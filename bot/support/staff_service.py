@@ -177,6 +177,7 @@ class StaffTicketService(TicketService):
             await TicketEntryRepository(tx).save(edited)
             number, mark = edited.number, (edited.number, _mark(now))
             if edited.kind is EntryKind.ASKED:
+                await self._save(tx, ticket, replace(ticket, has_payee=ticket.has_payee or incoming.has_payee), now)
                 about = AboutTicket(ticket.reference, number, EDITED, ticket.claimed_by or 0)
                 await notify_staff(tx, self._staff_chat, StaffNotification.ENTRY, about, now, *mark)
                 return True

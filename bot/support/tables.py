@@ -1,6 +1,6 @@
 """The tables of tickets, of their entries and messages, of revealed recipients and of saved replies."""
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
 
 from bot.infra.db.columns import (
     OWNER,
@@ -39,6 +39,7 @@ tickets = Table(
     Column("reopen_count", Integer, nullable=False),
     Column("rating", Text),
     Column("rated_at", Instant),
+    Column("has_payee", Boolean, nullable=False),
     Index(None, "user_id", "created_at"),
     Index(None, "order_reference"),
     Index(None, "created_at"),

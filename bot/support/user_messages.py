@@ -19,6 +19,7 @@ from bot.orders.destinations.health import CachedMeasurement
 from bot.orders.destinations.model import SAMPLE_PERIOD
 from bot.orders.notifications import AboutOrder, OrderNotification
 from bot.orders.order import Order
+from bot.settlement.model import FAILED
 from bot.staff.staff_chat import StaffChat
 from bot.support.cases import order_of
 from bot.support.entries import Place, edit_entry, send_entry
@@ -141,7 +142,9 @@ async def describe_ticket(reply_time: ReplyTime, context: RenderContext, order: 
     """Return what the message about an order's problem says about its open ticket (`DescribeTicket`)."""
     async with context.database.reading() as tx:
         ticket = await TicketRepository(tx).open_of(order.user_id, order.reference)
-    return None if ticket is None else user_screens.describe_ticket(context.t, ticket, await reply_time.get())
+    if ticket is None:
+        return None
+    return user_screens.describe_ticket(context.t, ticket, await reply_time.get(), has_failed=order.state == FAILED)
 
 
 async def _read_ticket(notification: About, tx: Transaction) -> tuple[Ticket | None, Order | None]:

@@ -49,8 +49,16 @@ SENTENCES = {locale: {_key(each): each for each in catalog if each.id} for local
 ENGLISH = SENTENCES["en"]
 EVERY_SENTENCE = [(locale, key) for locale, sentences in SENTENCES.items() for key in sentences]
 TROUBLE = (
+    "orders.asked.failed_paid",
+    "orders.asked.failed_unknown",
+    "orders.asked.nothing_needed",
+    "orders.asked.support_asks",
+    "orders.asked.support_knows",
+    "orders.pay_page.failed_paid_text",
+    "orders.pay_page.payer.failed_paid_text",
     "orders.status_message.failed_paid",
     "orders.status_message.overdue",
+    "support.ticket.by_itself_failed",
     "support.help.trouble",
     "support.help.trouble_alone",
     "support.help.trouble_contact",

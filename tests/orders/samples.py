@@ -168,7 +168,7 @@ def more_screens(outside: Outside) -> Iterator[ScreenCase]:
     for order in some_orders(outside):
         asked = order_messages.show_answer(reader, order, help_offered=True)
         for answer in (
-            order_messages.explain_next_step(reader, order),
+            *(order_messages.explain_next_step(reader, order, each) for each in ("support", "contact", "alone")),
             order_messages.explain_cancel(reader, order) or t("orders.asked.newest"),
             order_messages.explain_unread(t, help_offered=True),
             order_messages.explain_unread(t, help_offered=False),

@@ -8,6 +8,7 @@ import pytest
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, Order, Phase
 from bot.orders.repository import OrderRepository
+from bot.staff.model import AlarmKind, Outcome
 from bot.staff.notifications import AlarmNotification
 from bot.support.notifications import StaffNotification, TicketNotification
 from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingStore
@@ -81,6 +82,17 @@ async def test_a_stuck_order_is_followed_and_its_end_is_told_as_any_other(
     assert system.sender.kinds(OSCAR) == staff
     ended = await system.order(order.reference)
     assert (ended.phase, ended.is_overdue) == (Phase.DONE, False)
+
+
+@pytest.mark.parametrize("state", ["COMPLETED", "FAILED"])
+async def test_what_staff_said_of_a_stuck_order_no_longer_holds_when_it_ends(system: OrderSystem, state: str) -> None:
+    order = await paid(system)
+    await pass_time(system, 31)
+    assert await system.monitor.resolve(AlarmKind.ORDER_STUCK, order.reference, OSCAR, Outcome.PAID_OUT)
+    assert (await system.order(order.reference)).outcome is Outcome.PAID_OUT
+    system.service.becomes("svc-1", state)
+    await pass_time(system, 1)
+    assert (await system.order(order.reference)).outcome is None
 
 
 async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_is_looked_at(

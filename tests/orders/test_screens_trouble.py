@@ -10,12 +10,14 @@ from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader, format_time
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notifications import OrderNotification
+from bot.orders.order import Phase
 from bot.orders.screens import order_messages
 from bot.orders.screens.order_lists import UNPAID_SHOWN, show_unpaid
+from bot.staff.model import Outcome
 from tests.checkout.builders import a_draft_at_review
 from tests.orders.builders import ORDER_LINE, a_deposit_order, orders_in_each_state
 from tests.screens import JAKARTA, NOW, ScreenCase
-from tests.texts import TRANSLATIONS, starts, text
+from tests.texts import TRANSLATIONS, says, starts, text
 
 MOMENTS = dict(orders_in_each_state())
 KEYS = {
@@ -54,13 +56,43 @@ def test_it_says_that_the_money_came_in_how_much_and_when(
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
 def test_what_comes_next_is_only_what_is_true(notice: OrderNotification, moment: str) -> None:
     happened = text(KEYS[notice], line=ORDER_LINE, paid="29,412 sats", at="10:05 WIB")
-    assert message_screen(notice, moment).text == f"{happened}\n\n{text('orders.notification.staff_know')}"
-    assert (
-        message_screen(notice, moment, staff=False).text == f"{happened}\n\n{text('orders.notification.ask_a_person')}"
-    )
+    more = f"\n\n{text('orders.asked.nothing_needed')}" if notice is OrderNotification.FAILED else ""
+    assert message_screen(notice, moment).text == f"{happened}\n\n{text('orders.notification.staff_know')}{more}"
+    reached_elsewhere = message_screen(notice, moment, staff=False)
+    assert reached_elsewhere.text == f"{happened}\n\n{text('orders.notification.ask_a_person')}{more}"
     alone = message_screen(notice, moment, offered=False, staff=False)
-    assert alone.text == f"{happened}\n\n{text('orders.notification.keep_reference')}"
+    assert alone.text == f"{happened}\n\n{text('orders.notification.keep_reference')}{more}"
     assert alone.buttons == []
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize(
+    ("reached_by", "follows"),
+    [
+        ("support", "orders.asked.support_asks"),
+        ("contact", "orders.notification.ask_a_person"),
+        ("alone", "orders.notification.keep_reference"),
+    ],
+)
+def test_who_asks_for_the_money_of_a_failed_order_reads_what_is_known_what_follows_and_that_nothing_is_needed(
+    reached_by: str, follows: str, locale: str
+) -> None:
+    reader = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW)
+    for order in (MOMENTS["failed paid"], MOMENTS["failed paid between two looks"]):
+        answer = order_messages.explain_next_step(reader, order, reached_by)
+        keys = ("orders.asked.failed_paid", follows, "orders.asked.nothing_needed")
+        assert ScreenCase("", Screen(answer)).text == "\n\n".join(text(key, locale) for key in keys)
+        ended = ScreenCase(
+            "", Screen(order_messages.explain_next_step(reader, replace(order, outcome=Outcome.REFUNDED), reached_by))
+        ).text
+        assert not says(ended, "orders.asked.failed_paid", locale), "it is known"
+        assert not says(ended, "staff.alarm.outcome_refunded", locale), "a person tells it"
+
+
+def test_a_deposit_that_failed_is_not_said_to_have_arrived() -> None:
+    order = replace(a_deposit_order("cbbtc"), state="FAILED", phase=Phase.DONE, ended_at=NOW)
+    answer = order_messages.explain_next_step(READER, order, "support")
+    assert says(ScreenCase("", Screen(answer)).text, "orders.asked.failed_unknown")
 
 
 def test_too_many_unpaid_orders_are_listed_and_each_that_can_be_paid_can_be_paid_or_dropped() -> None:

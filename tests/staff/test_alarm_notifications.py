@@ -2,10 +2,12 @@
 
 import asyncio
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import pytest
 
+from bot.core.errors import Rejection
 from bot.infra.outbox.model import DeliveryOutcome, Queue, Sent, StoredNotification
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
@@ -18,6 +20,7 @@ from bot.staff.notifications import AlarmMessages, AlarmNotification, alarm_noti
 from bot.staff.repository import AuditRepository
 from bot.support.notifications import ticket_subject
 from bot.support.repository import TicketRepository
+from bot.support.service import tell_ticket
 from bot.users.model import User
 from bot.users.readers import RenderContext
 from tests.infra.builders import as_stored
@@ -208,6 +211,35 @@ async def test_what_was_handled_can_be_undone_once_and_the_others_have_the_alarm
     assert details == ["undone", "refunded"]
     told = [each.payload["what"] for each in lines if str(each.payload.get("what")).startswith("handled_")]
     assert told == ["handled_refunded", "handled_undone"]
+
+
+async def test_how_an_order_ended_is_recorded_once_whoever_says_it_first(
+    system: OrderSystem, sent_messages: SentMessages
+) -> None:
+    reference = await fail_after_payment(system)
+    tell, kind = partial(tell_ticket, system.staff_chat), AlarmKind.ORDER_FAILED
+    said = (Outcome.REFUNDED, Outcome.NOT_REFUNDED, Outcome.PAID_OUT)
+    agents = [system.alarms.end_order(reference, RINA, each, tell) for each in said]
+    results = await asyncio.gather(
+        *agents, system.monitor.resolve(kind, reference, OSCAR, Outcome.OTHER), return_exceptions=True
+    )
+    refused = [str(each) for each in results if isinstance(each, Rejection)]
+    assert refused == ["staff.alarm.ended_already"] * 2
+    recorded = (await system.order(reference)).outcome
+    assert recorded in said
+    assert not await system.alarms.find_open(), "the operators' alarm has ended, too"
+    async with system.store.reading() as tx:
+        (ticket,) = await TicketRepository(tx).of_order(reference)
+        lines = await OutboxRepository(tx).find_by_subject(ticket_subject(ticket.reference))
+    told = [str(each.payload["what"]) for each in lines if str(each.payload.get("what")).startswith("handled_")]
+    assert [each for each in told if each != "handled_otherwise"] == [f"handled_{recorded}"]
+    await system.deliver()
+    assert await system.monitor.reopen(kind, reference, OSCAR) is not None
+    assert (await system.order(reference)).outcome is None
+    system.clock.passes(minutes=1)
+    await system.alarms.end_order(reference, RINA, Outcome.PAID_OUT, tell)
+    await system.deliver()
+    assert text("staff.audit.word_paid_out") in sent_messages.texts[OSCAR][-1]
 
 
 async def test_what_ended_by_itself_or_came_up_again_cannot_be_undone(system: OrderSystem) -> None:

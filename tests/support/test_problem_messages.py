@@ -105,7 +105,9 @@ async def test_a_problem_and_its_ticket_are_one_message(
     (words,) = map(readable, telegram.texts)
     assert says(words, said, locale)
     assert says(words, "support.ticket.heading", locale, ticket=ticket.reference)
-    assert says(words, "support.ticket.by_itself", locale)
+    has_failed = kind is OrderNotification.FAILED
+    assert says(words, f"support.ticket.by_itself{'_failed' if has_failed else ''}", locale)
+    assert says(words, "orders.asked.nothing_needed", locale) is has_failed
     (keyboard,) = telegram.keyboards
     assert [button.label for row in keyboard for button in row] == [label("support.button.write_to_support", locale)]
 

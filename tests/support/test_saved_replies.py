@@ -8,11 +8,12 @@ from bot.core import templates
 from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.reader import Reader
+from bot.staff.model import MONEY_OUTCOMES, Outcome
 from bot.support.model import SavedReply, Ticket
-from bot.support.saved_replies import MAX_COUNT, hash_text, needs_order, read_name, read_text
+from bot.support.saved_replies import ENDS, FITS, MAX_COUNT, hash_text, needs_order, read_name, read_text
 from bot.support.screens import saved_replies as screens
 from bot.support.screens.case import format_order_state
-from tests.orders.builders import an_open_order, as_sent
+from tests.orders.builders import an_open_order, as_sent, orders_in_each_state
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase
 from tests.texts import TRANSLATIONS
 
@@ -107,3 +108,13 @@ def test_only_answers_in_the_users_language_are_offered() -> None:
     english = replace(both, name="english", texts={"en": "a"})
     labels = [button.label for button in ScreenCase("", screens.ask_which(EN, TICKET, (both, english), "id")).buttons]
     assert labels == ["both"]
+
+
+@pytest.mark.parametrize("outcome", [None, *MONEY_OUTCOMES])
+def test_what_says_how_an_order_ended_fits_once_that_is_recorded_and_nothing_else_of_the_first_fits_then(
+    outcome: Outcome | None,
+) -> None:
+    failed = replace(dict(orders_in_each_state())["failed paid"], outcome=outcome)
+    reader = Reader(EN, JAKARTA, NOW)
+    fitting = [each for each in (*FITS, *ENDS.values(), "hello") if screens.fits(reader, each, failed)]
+    assert fitting == ["failed-checking" if outcome is None else ENDS[outcome], "hello"]

@@ -78,7 +78,8 @@ def show_notification(
             problem = Screen(f"{_describe_payment(kind, reader, order)}\n\n{ticket.text}", ticket.keyboard)
         if kind is not OrderNotification.FAILED:
             return problem
-        more = (*format_payout_reference(reader.t, order), *format_failed_payout_policy(reader.t, policy_url))
+        nothing = reader.t("orders.asked.nothing_needed")
+        more = (nothing, *format_payout_reference(reader.t, order), *format_failed_payout_policy(reader.t, policy_url))
         return replace(problem, text="\n\n".join((problem.text, *more)))
     return Screen(_text(kind, reader, order), _keyboard(kind, reader, order, help_offered=help_offered))
 
@@ -422,11 +423,25 @@ CANCEL_ANSWERS = {
 }
 
 
-def explain_next_step(reader: Reader, order: Order) -> Html:
-    """Return what is safe to do now for a user who asks where the money is."""
+def explain_next_step(reader: Reader, order: Order, reached_by: str) -> Html:
+    """Return what is safe to do now for a user who asks where the money is. `reached_by` is how they reach help."""
+    if order.failure in {Failure.PAID, Failure.UNKNOWN}:
+        return _explain_failed(reader, order, reached_by)
     if order.is_overdue or (order.awaits_payment(reader.now) and order.is_ending(reader.now)):
         return reader.t("orders.asked.newest")
     return reader.t(NEXT_STEPS.get(order.status(reader.now), "orders.asked.newest"))
+
+
+def _explain_failed(reader: Reader, order: Order, reached_by: str) -> Html:
+    """Return what is known about the money of a failed order, what happens next, and that nothing is needed now."""
+    t, is_known = reader.t, order.outcome is not None
+    known = t("orders.asked.newest" if is_known else f"orders.asked.{order.status(reader.now)}")
+    follows = {
+        "support": "orders.asked.support_knows" if is_known else "orders.asked.support_asks",
+        "contact": "orders.notification.ask_a_person",
+        "alone": "orders.notification.keep_reference",
+    }[reached_by]
+    return Html("\n\n".join((known, t(follows), t("orders.asked.nothing_needed"))))
 
 
 def explain_cancel(reader: Reader, order: Order) -> Html | None:

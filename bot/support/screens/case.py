@@ -138,6 +138,8 @@ def _order_lines(reader: Reader, order: Order) -> Iterator[str]:
     yield t("support.case.reference", reference=order.reference)
     if order.hides_recipient:
         yield t("support.case.from_link")
+    if order.outcome is not None:
+        yield t("support.case.outcome", outcome=t(f"staff.alarm.outcome_{order.outcome}"))
     if order.service_id:
         yield t("support.case.service_id", id=quote_input(order.service_id))
     yield from format_payout_reference(t, order)

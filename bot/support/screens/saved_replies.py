@@ -18,7 +18,7 @@ from bot.support.buttons import (
 )
 from bot.support.entries import with_quote
 from bot.support.model import SavedReply, Ticket
-from bot.support.saved_replies import FITS, VARIABLES, hash_text
+from bot.support.saved_replies import ENDS, FITS, VARIABLES, hash_text
 from bot.support.screens.case import format_order_state
 from bot.support.screens.staff import private_chat_row
 
@@ -109,7 +109,11 @@ def show_preview(
 
 def fits(reader: Reader, called: str, order: Order | None) -> bool:
     """Return whether a saved reply isn't written for other states of the order than the one now."""
-    return order is None or order.status(reader.now) in FITS.get(called, OrderStatus)
+    if order is None:
+        return True
+    if order.outcome is not None:
+        return called == ENDS.get(order.outcome) or called not in {*ENDS.values(), *FITS}
+    return called not in ENDS.values() and order.status(reader.now) in FITS.get(called, OrderStatus)
 
 
 def format_state(reader: Reader, called: str, order: Order | None) -> Html:

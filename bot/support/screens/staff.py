@@ -10,9 +10,10 @@ from bot.core.errors import Rejection
 from bot.infra.i18n import LOCALES, Html, Translator, as_html
 from bot.infra.telegram.ui.reader import Reader, clip, quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.orders.order import Order, Phase
+from bot.orders.order import Failure, Order, Phase
 from bot.recipients.formatting import format_method
 from bot.settlement.model import OrderReport
+from bot.staff.model import UNDONE, Outcome
 from bot.support.buttons import (
     GroupLanguageButton,
     LookupButton,
@@ -28,6 +29,7 @@ from bot.support.cases import Case
 from bot.support.entries import with_quote
 from bot.support.model import CloseReason, Rating, Ticket, TicketClosed, TicketEntry, TicketFilter, TicketHeldByAnother
 from bot.support.notifications import AboutTicket, Remark
+from bot.support.saved_replies import ENDS
 from bot.support.screens import case as case_screens
 from bot.support.screens.case import evidence_button, reveal_button
 
@@ -68,11 +70,23 @@ def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
     if not ticket.is_open:
         return rows(reopen_row(t, ticket), (*refresh, *reveal), evidence_button(t, order))
     is_free = ticket.claimed_by is None
+    ends = _outcome_row(t, ticket, order) if order is not None else ()
     claim = press("support.staff_ticket.claim", StaffTicketAction.CLAIM)
     take_over = press("support.staff_ticket.take", StaffTicketAction.TAKE_OVER)
     close = press("support.staff_ticket.close", StaffTicketAction.CLOSE)
     saved = button(t, "support.staff_ticket.saved_replies", ReplyChoiceButton(ticket.reference, ReplyChoiceAction.LIST))
-    return rows((claim if is_free else take_over, close), (*refresh, *reveal), (saved, *evidence_button(t, order)))
+    first = (claim if is_free else take_over, close)
+    return rows(first, (*refresh, *reveal), ends, (saved, *evidence_button(t, order)))
+
+
+def _outcome_row(t: Translator, ticket: Ticket, order: Order) -> tuple[Button, ...]:
+    """Return the button that asks how a failed order ended, or the one that previews the message about that."""
+    if order.outcome is not None:
+        return (_ready_button(t, ticket, order.outcome),)
+    ask = button(
+        t, "support.staff_ticket.record_outcome", StaffTicketButton(ticket.reference, StaffTicketAction.ASK_OUTCOME)
+    )
+    return (ask,) if order.failure in {Failure.PAID, Failure.UNKNOWN} else ()
 
 
 def format_entry_heading(
@@ -127,6 +141,8 @@ def _status_lines(reader: Reader, ticket: Ticket) -> Iterator[str]:
         f"support.staff_ticket.{status}", reference=ticket.reference, by=reader.format_staff(ticket.claimed_by or 0)
     )
     yield t(f"support.staff_ticket.cause.{ticket.cause}", at=when(ticket.created_at))
+    if ticket.has_payee:
+        yield t("support.staff_ticket.has_payee")
     if ticket.reopen_count:
         yield t("support.staff_ticket.reopened", count=ticket.reopen_count)
     if ticket.first_reply_at is not None:
@@ -166,7 +182,8 @@ def show_line(reader: Reader, ticket: Ticket, line: AboutTicket, entry: TicketEn
     if entry is None:
         user = reader.format_user(ticket.user_id)
         step = t(f"support.staff_ticket.step_{what}", user=user, reference=ticket.reference)
-        return Screen(_with_ping(reader, step, line.who), _ready_row(t, ticket, what))
+        ended = next((each for each in ENDS if what == f"handled_{each}"), None)
+        return Screen(_with_ping(reader, step, line.who), ((_ready_button(t, ticket, ended),),) if ended else ())
     key = "claimed" if what == Remark.TAKEN_OVER and not line.before else what
     why, by, before = format_failure(t, line.why), reader.mention(line.who), reader.mention(line.before)
     said = t(f"support.staff.remark.{key}", why=why, by=by, before=before)
@@ -177,16 +194,28 @@ def show_line(reader: Reader, ticket: Ticket, line: AboutTicket, entry: TicketEn
     return Screen(body, ((button(t, "support.staff.button.again", again),),) if what == Remark.FAILED else ())
 
 
-READY_REPLIES: Final[Mapping[str, str]] = {"handled_paid_out": "paid-out-late", "handled_refunded": "refunded"}
-"""How an order ended, as an operator says -> the saved reply that tells its user so."""
+def _ready_button(t: Translator, ticket: Ticket, outcome: Outcome) -> Button:
+    """Return the button that previews the message to the user about how the order ended."""
+    preview = ReplyChoiceButton(ticket.reference, ReplyChoiceAction.LIST, ENDS[outcome])
+    return button(t, "support.staff.button.ready", preview, "primary")
 
 
-def _ready_row(t: Translator, ticket: Ticket, what: str) -> Keyboard:
-    """Return the button that previews the message to the user about how the order ended, if there is one."""
-    if what not in READY_REPLIES:
-        return ()
-    preview = ReplyChoiceButton(ticket.reference, ReplyChoiceAction.LIST, READY_REPLIES[what])
-    return ((button(t, "support.staff.button.ready", preview, "primary"),),)
+def ask_outcome(t: Translator, ticket: Ticket) -> Screen:
+    """Ask how the order of a ticket ended."""
+    choices = ((each, StaffTicketButton(ticket.reference, StaffTicketAction.RECORD_OUTCOME, each)) for each in ENDS)
+    rows = tuple((button(t, f"staff.alarm.outcome_{each}", press),) for each, press in choices)
+    return Screen(t("support.staff.ask_outcome", ticket=ticket.reference), rows)
+
+
+def show_outcome(reader: Reader, ticket: Ticket, outcome: Outcome | None, by: int) -> Screen:
+    """Say how the order ended, as the agent `by` says, with the message to its user. None: they took it back."""
+    t, who = reader.t, reader.format_staff(by)
+    step = t(f"support.staff_ticket.step_handled_{outcome or UNDONE}", reference=ticket.reference)
+    said = Html(f"{step}\n{t('support.staff.outcome_by', by=who)}")
+    if outcome is None or outcome not in ENDS:
+        return Screen(said)
+    undo = StaffTicketButton(ticket.reference, StaffTicketAction.UNDO_OUTCOME)
+    return Screen(said, ((_ready_button(t, ticket, outcome),), (button(t, "staff.alarm.undo", undo),)))
 
 
 def ask_to_send(reader: Reader, ticket: Ticket, newest: TicketEntry, count: int, obstacle: Rejection | None) -> Screen:

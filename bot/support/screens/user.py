@@ -59,9 +59,12 @@ def confirm_added(t: Translator, ticket: Ticket) -> Screen:
     return Screen(t("support.ticket.added", ticket=ticket.reference), (_more_row(t, ticket),))
 
 
-def describe_ticket(t: Translator, ticket: Ticket, reply_time: timedelta | None = None) -> Screen:
+def describe_ticket(
+    t: Translator, ticket: Ticket, reply_time: timedelta | None = None, *, has_failed: bool = False
+) -> Screen:
     """Return what the message about a payment problem says about the ticket. `reply_time` is as in `confirm_opened`."""
-    parts = (_format_heading(t, ticket, None), t("support.ticket.by_itself"), *_reply_time_lines(t, reply_time))
+    what = t("support.ticket.by_itself_failed" if has_failed else "support.ticket.by_itself")
+    parts = (_format_heading(t, ticket, None), what, *_reply_time_lines(t, reply_time))
     return Screen("\n\n".join(parts), (_more_row(t, ticket, "support.button.write_to_support"),))
 
 

@@ -224,7 +224,7 @@ async def test_a_payment_after_the_end_is_told_to_who_presses_i_have_paid(shared
     await found(press, bool, what="the late payment")  # the service lets an order be read once a second
     told = text_of(await emma.sees(like("orders.notification.failed_paid_late"), anywhere=True))
     heading = like("support.ticket.heading", ticket=TICKET)
-    assert re.search(f"BCA ••••7890(?s:.*){heading}(?s:.*){like('support.ticket.by_itself')}", told)
+    assert re.search(f"BCA ••••7890(?s:.*){heading}(?s:.*){like('support.ticket.by_itself_failed')}", told)
     reference = row_of(shared_system, order)["reference"]
     await oscar.sees(f"🚨(?s:.*){reference}", anywhere=True)
 
@@ -245,7 +245,7 @@ async def test_a_failure_says_whether_money_left_and_leads_to_a_user(shared_syst
     await sari.sees(like("orders.notification.paid", "id"), anywhere=True)
     await shared_system.service.does("fail", orderId=paid["id"])
     failed = await sari.sees(like("orders.notification.failed_paid", "id"))
-    heading, what = like("support.ticket.heading", "id", ticket=TICKET), like("support.ticket.by_itself", "id")
+    heading, what = like("support.ticket.heading", "id", ticket=TICKET), like("support.ticket.by_itself_failed", "id")
     assert re.search(f"BCA ••••7890(?s:.*){heading}(?s:.*){what}", text_of(failed))
     await sari.taps(label("support.button.write_to_support", "id"), message=failed)
     await sari.sees(f"BCA ••••7890(?s:.*){like('support.ticket.write_more', 'id', ticket=TICKET)}")

@@ -35,13 +35,13 @@ async def test_a_payment_that_goes_no_further_is_told_once_and_its_end_comes_as_
     assert says(text_of(told), "support.ticket.by_itself")
     assert await emma.labels_of(told) == [label("support.button.write_to_support")]
     await emma.sees(like("orders.status_message.overdue"), anywhere=True)
-    note = await kirim.oscar.sees(staff_note("overdue", reference), anywhere=True)
+    note = await kirim.oscar.sees(staff_note("stuck", reference), anywhere=True)
     assert "1234567890" not in text_of(note)
     await ask_support(kirim, emma, told, reference)
     await kirim.service.does("advance", orderId=order["id"], state="COMPLETED")
     await emma.sees(like("orders.notification.sent_bank"), anywhere=True)
     assert await emma.count(STUCK) == 1
-    assert await kirim.oscar.count(staff_note("overdue", reference)) == 1
+    assert await kirim.oscar.count(staff_note("stuck", reference)) == 1
 
 
 async def ask_support(kirim: System, emma: ChatUser, told: Json, reference: str) -> None:
@@ -71,10 +71,10 @@ async def test_a_failure_after_the_payment_is_told_by_itself_to_sender_and_staff
     await kirim.service.does("fail", orderId=order["id"])
     await kirim.service.heals()
     told = await budi.sees(like("orders.notification.failed_paid", "id"), anywhere=True)
-    assert says(text_of(told), "support.ticket.by_itself", "id")
+    assert says(text_of(told), "support.ticket.by_itself_failed", "id")
     assert await budi.labels_of(told) == [label("support.button.write_to_support", "id")]
     await kirim.oscar.sees(staff_note("failed", reference), anywhere=True)
-    assert await kirim.oscar.count(staff_note("overdue", reference)) == 0
+    assert await kirim.oscar.count(staff_note("stuck", reference)) == 0
 
 
 async def test_where_there_are_no_staff_the_contact_is_named(kirim: System) -> None:

@@ -15,7 +15,7 @@ from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import tap_to_invoice
 from tests.e2e.system import System
 from tests.support.builders import a_ticket
-from tests.texts import label, like, text
+from tests.texts import label, like, says, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -65,5 +65,5 @@ async def test_who_gets_a_ticket_for_a_paid_order_that_failed_reads_it_too(kirim
     await kirim.service.pays(order)
     await wait_for_row(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
-    opened = await sari.sees(like("support.ticket.by_itself", "id"), anywhere=True)
-    assert text_of(opened).endswith(f"\n\n{text('support.ticket.reply_time', 'id', duration='5 menit')}")
+    opened = await sari.sees(like("support.ticket.by_itself_failed", "id"), anywhere=True)
+    assert says(text_of(opened), "support.ticket.reply_time", "id", duration="5 menit")

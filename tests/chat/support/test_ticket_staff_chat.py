@@ -132,7 +132,7 @@ async def test_words_too_long_for_one_message_with_ours_arrive_whole_and_a_corre
     user, _ = await fail_after_payment(kirim)
     group = support_group(kirim)
     card = await wait_for_card(group, user)
-    opened = await user.sees(like("support.ticket.by_itself"), anywhere=True)
+    opened = await user.sees(like("support.ticket.by_itself_failed"), anywhere=True)
     long = "rupiah " * 580 + "the end"
     written = await user.says(long, reply_to=opened)
     rest = await group.sees("the end$")
@@ -180,7 +180,7 @@ async def test_a_topic_that_somebody_deletes_is_made_anew(kirim: System) -> None
     token = kirim.environment["TELEGRAM_BOT_TOKEN"]
     gone = {"chat_id": SUPPORT_GROUP_ID, "message_thread_id": card["message_thread_id"]}
     (await kirim.telegram.post(f"/bot{token}/deleteForumTopic", json=gone)).raise_for_status()
-    opened = await user.sees(like("support.ticket.by_itself"), anywhere=True)
+    opened = await user.sees(like("support.ticket.by_itself_failed"), anywhere=True)
     await user.says("Where is my money?", reply_to=opened)
     words = await group.sees("Where is my money")
     assert words["message_thread_id"] != card["message_thread_id"]
@@ -192,7 +192,7 @@ async def test_a_plain_group_gets_the_card_and_answers_to_it_and_is_followed_to_
     user, _ = await fail_after_payment(kirim)
     card = await wait_for_card(group, user)
     assert "message_thread_id" not in card
-    opened = await user.sees(like("support.ticket.by_itself"), anywhere=True)
+    opened = await user.sees(like("support.ticket.by_itself_failed"), anywhere=True)
     await user.says("Where is my money?", reply_to=opened)
     words = await group.sees("Where is my money")
     assert words["reply_to_message"]["message_id"] == card["message_id"]
@@ -214,7 +214,7 @@ async def test_where_the_bot_may_open_no_topics_everything_answers_the_card(kiri
     card = await wait_for_card(group, user)
     assert "message_thread_id" not in card
     assert await topics(kirim) == {}
-    opened = await user.sees(like("support.ticket.by_itself"), anywhere=True)
+    opened = await user.sees(like("support.ticket.by_itself_failed"), anywhere=True)
     await user.says("Where is my money?", reply_to=opened)
     words = await group.sees("Where is my money")
     assert words["reply_to_message"]["message_id"] == card["message_id"]
@@ -230,7 +230,7 @@ async def test_without_a_group_each_supporter_has_the_ticket_in_private_and_in_t
         heads = [await wait_for_card(each, user) for each in (kirim.rina, kirim.oscar)]
         for card, locale in zip(heads, ("id", "en"), strict=True):
             assert says(text_of(card), "support.case.timeline", locale)
-        opened = await user.sees(like("support.ticket.by_itself"), anywhere=True)
+        opened = await user.sees(like("support.ticket.by_itself_failed"), anywhere=True)
         await user.says("Where is my money?", reply_to=opened)
         for supporter, card in zip((kirim.rina, kirim.oscar), heads, strict=True):
             words = await supporter.sees("Where is my money", anywhere=True)
@@ -257,7 +257,7 @@ async def test_a_group_that_is_lost_loses_nothing_and_operators_hear_of_it(kirim
     user, _ = await fail_after_payment(kirim)
     await wait_for_card(kirim.rina, user)
     await kirim.oscar.sees(like("staff.alarm.staff_chat_lost"), anywhere=True)
-    opened = await user.sees(like("support.ticket.by_itself"), anywhere=True)
+    opened = await user.sees(like("support.ticket.by_itself_failed"), anywhere=True)
     await user.says("Where is my money?", reply_to=opened)
     await kirim.rina.sees("Where is my money", anywhere=True)
     await set_bot_status(kirim, "administrator")

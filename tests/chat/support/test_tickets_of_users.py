@@ -104,7 +104,7 @@ async def test_a_paid_order_that_fails_opens_one_and_a_reply_to_either_message_i
     await kirim.service.pays(order)
     await wait_for_row(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
-    for what in ("orders.notification.failed_paid", "support.ticket.by_itself"):
+    for what in ("orders.notification.failed_paid", "support.ticket.by_itself_failed"):
         notification = await nina.sees(like(what, language), anywhere=True)
         written = await nina.says("?", reply_to=notification)
         await nina.sees_reaction(written, "👌")

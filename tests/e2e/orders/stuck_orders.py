@@ -22,4 +22,4 @@ async def paid(kirim: System, user: ChatUser) -> tuple[Json, str]:
 
 
 def staff_note(what: str, reference: str) -> str:
-    return like(f"orders.notification.staff_{what}", line=re.compile(f".*{reference}"))
+    return like(f"staff.alarm.order_{what}", line=re.compile(f".*{reference}"))

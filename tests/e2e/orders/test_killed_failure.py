@@ -31,9 +31,9 @@ async def test_killed_while_it_tells_the_bot_repeats_what_may_not_have_arrived_a
     await kirim.kill_bot()
     await clear_faults(kirim)
     await kirim.start_bot()
-    await kirim.oscar.sees(staff_note("overdue", reference), anywhere=True)
+    await kirim.oscar.sees(staff_note("stuck", reference), anywhere=True)
     await sari.sees(STUCK, anywhere=True)
-    assert await kirim.oscar.count(staff_note("overdue", reference)) == 1
+    assert await kirim.oscar.count(staff_note("stuck", reference)) == 1
     # Her message may have been in transit, too. Then it is sent again, with a note that it may be a repetition.
     told = [text_of(message) for message in await sari.messages() if re.search(STUCK, text_of(message))]
     assert_copies_are_marked(told, kills=1)

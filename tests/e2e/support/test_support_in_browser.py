@@ -115,7 +115,7 @@ async def _payment_fails(kirim: System, page: Page, user: Locator, who: FailedPa
 
 
 async def _ticket_has_opened(page: Page, user: Locator, who: FailedPayment) -> str:
-    message = last_message(user, who.reads("support.ticket.by_itself"))
+    message = last_message(user, who.reads("support.ticket.by_itself_failed"))
     await expect(message).to_be_visible()
     await expect(message).to_contain_text(who.label("orders.payout_reference.name"))
     await save_screenshot(page, who, "01-opened-by-itself")

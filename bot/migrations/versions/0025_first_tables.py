@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import TIMESTAMP
 
 from bot.infra.db.columns import Instant, Json
 
-revision = "0024"
+revision = "0025"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -33,13 +33,19 @@ REPLIES = {
         "en": "We've checked order {reference} with our payment partner: {amount} to {destination} was paid out after"
         " all. Please look at the recipient's account, and tell us here if it isn't there.",
         "id": "Transaksi {reference} sudah kami cek ke mitra pembayaran: {amount} ke {destination} akhirnya sudah"
-        " dikirim. Coba cek rekening penerimanya, dan kabari kami di sini kalau belum masuk.",
+        " terkirim. Coba minta penerima mengecek saldonya, dan kabari kami di sini kalau belum masuk.",
     },
     "refunded": {
         "en": "We've checked order {reference} with our payment partner: your payment was given back. Please look at"
         " your wallet, and tell us here if it isn't there.",
         "id": "Transaksi {reference} sudah kami cek ke mitra pembayaran: pembayaranmu sudah dikembalikan. Coba cek"
         " wallet-mu, dan kabari kami di sini kalau belum masuk.",
+    },
+    "not-refunded": {
+        "en": "We've checked order {reference} with our payment partner: the rupiah weren't sent, and your payment"
+        " isn't given back. We're sorry. You don't have to send anything. If you have questions, reply here.",
+        "id": "Transaksi {reference} sudah kami cek ke mitra pembayaran: rupiahnya tidak terkirim, dan pembayaranmu"
+        " tidak dikembalikan. Mohon maaf. Kamu tidak perlu mengirim apa pun. Kalau ada pertanyaan, balas di sini.",
     },
     "bank-delay": {
         "en": "We've sent the {amount} to {destination}. The bank or e-wallet may need more time to show it. Please"
@@ -49,13 +55,15 @@ REPLIES = {
     },
     "failed-checking": {
         "en": "We're sorry. The payout for order {reference} failed after your payment. We've asked our payment"
-        " partner and will write to you here as soon as we know more. Please don't pay again.",
+        " partner and will write to you here as soon as we know more. Please don't pay again. You don't have to send or"
+        " give us anything now.",
         "id": "Mohon maaf, pengiriman rupiah untuk transaksi {reference} gagal setelah kamu membayar. Kami sudah"
-        " menanyakannya ke mitra pembayaran kami dan akan mengabarimu di sini. Jangan bayar lagi.",
+        " menanyakannya ke mitra pembayaran kami dan akan mengabarimu di sini. Jangan bayar lagi. Sekarang kamu tidak"
+        " perlu mengirim atau memberikan apa pun.",
     },
     "confirm-number": {
         "en": "Could you check the number for {destination} with the recipient? The last digits may be wrong.",
-        "id": "Boleh dicek lagi nomor {destination} ke penerimanya? Digit terakhirnya mungkin salah.",
+        "id": "Boleh dicek lagi nomor {destination} ke penerimanya? Angka terakhirnya mungkin salah.",
     },
     "paid-expired": {
         "en": "The invoice for order {reference} had expired when you paid. We're checking whether the payment reached"
@@ -257,6 +265,7 @@ def _orders() -> None:
         sa.Column("payer_hash", sa.Text),
         sa.Column("contact", sa.Text),
         sa.Column("origin", sa.Text),
+        sa.Column("outcome", sa.Text),
         sa.Column("payment_seal", sa.Text),
         sa.PrimaryKeyConstraint("reference", name="pk_orders"),
         sa.UniqueConstraint("draft_id", "attempt", name="uq_orders_draft_id_attempt"),
@@ -579,6 +588,7 @@ def _tickets() -> None:
         sa.Column("reopen_count", sa.Integer, nullable=False),
         sa.Column("rating", sa.Text),
         sa.Column("rated_at", INSTANT),
+        sa.Column("has_payee", sa.Boolean, nullable=False),
         sa.PrimaryKeyConstraint("reference", name="pk_tickets"),
     )
     _index("ix_tickets_closed_at", "tickets", ["closed_at"])
