@@ -317,7 +317,7 @@ def _goes_on_behind(line: Line, places: range) -> bool:
     of_numbers = {place for each in line.numbers if each.is_sure for place in each.places}
     is_loose = behind.joined and 0 < len(behind.digits) < WHOLE_NUMBER and places.stop not in of_numbers
     is_of_currency = is_loose and kind_of(last) in "sb"  # "5 sats 37721"
-    is_time = is_open and behind.digits != "" and places.stop in line.asides  # "Rp14 200( 5:00"
+    is_time = behind.digits != "" and places.stop in line.asides and (is_open or ":" in behind.text)  # "19 juta 8:00"
     is_open = is_open and places.stop not in line.named and not line.begins_name(places.stop)
     is_piece = (
         is_of_currency or is_time or (is_open and (_is_odd(line, places.stop, places.stop) or _is_piece(words, 0)))
@@ -382,8 +382,8 @@ def find_torn(line: Line) -> set[int]:
     torn |= {at - 1 for at, token in enumerate(line.tokens) if token.digits and _touches(line, at)}
     torn |= {at + 1 for at, token in enumerate(line.tokens) if token.folded == "of"}  # "of a k"
     torn |= {at + 1 for at in line.asides if line.tokens[at].folded in MONTHS}
-    years = {at for at, token in enumerate(line.tokens) if re.fullmatch(r"(?:19|20)\d\d", token.text)}
-    torn |= {at - 1 for at in years if at and line.tokens[at - 1].folded in MONTHS}  # "mei |2026"
+    years = {at for at, token in enumerate(line.tokens) if re.fullmatch(r"(?:19|20)\d?\d?", token.digits)}
+    torn |= {at - 1 for at in years if at and line.tokens[at - 1].folded in MONTHS}  # "mei |2026", "mei 202'6"
     glued = {at for at, token in enumerate(line.tokens) if at and token.gap == "" and line.tokens[at - 1].digits}
     torn |= {at + 1 for at in glued if kind_of(line.tokens[at]) == "."}  # "46300R B"
     for each in line.amounts:
