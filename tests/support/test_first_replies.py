@@ -1,6 +1,8 @@
-"""A new installation has nine saved replies in both languages."""
+"""A new installation has nine saved replies in both languages, and the playbook is in both."""
 
+import re
 from importlib import import_module
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -16,6 +18,7 @@ from tests.infra.keys import VAULT
 
 FIRST_TABLES: Final = import_module(f"{versions.__name__}.{migrate.list_revisions()[0]}_first_tables")
 REPLIES: Final[dict[str, dict[str, str]]] = FIRST_TABLES.REPLIES
+DOCS: Final = Path(__file__).parents[2] / "docs"
 NAMES: Final = (
     "bank-delay",
     "confirm-number",
@@ -67,3 +70,17 @@ def test_each_could_have_been_typed_by_support_and_promises_no_money(name: str) 
         assert name in SAY_HOW_IT_ENDED or not promised
         used.append(find_variables(text))
     assert used[0] == used[1] <= OF_ORDERS
+
+
+def test_the_playbook_has_the_same_cases_and_sample_replies_in_both_languages() -> None:
+    english, indonesian = (
+        (DOCS / name).read_text(encoding="utf-8").partition("## Playbook")[2].partition("\n## ")[0]
+        for name in ("support.md", "support.id.md")
+    )
+    samples = re.findall("(?:^>.*\n)+", english, re.MULTILINE)
+    assert re.findall("(?:^>.*\n)+", indonesian, re.MULTILINE) == samples
+    assert all("\n>\n" in each for each in samples), "each is in both languages"
+    cases = [len(re.findall("^### ", each, re.MULTILINE)) for each in (english, indonesian)]
+    assert cases[0] == cases[1] > len(samples)
+    for handbook in (english, indonesian):
+        assert sorted(re.findall(r"^\|.*\| `([a-z-]+)` \|$", handbook, re.MULTILINE)) == list(NAMES)
