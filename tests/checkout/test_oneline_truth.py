@@ -12,9 +12,9 @@ from tests.checkout.order_lines import METHODS, Case, Tally, cases, read_all, sl
 from tests.examples import examples
 
 SEED = 20261121
-LINES = 4_000
-SLIPPED = 2_000
-SUMS = 4_000
+LINES = 8_000
+SLIPPED = 4_000
+SUMS = 8_000
 
 
 def lines_of(tally: Tally) -> str:
