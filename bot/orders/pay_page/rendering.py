@@ -401,6 +401,8 @@ def _transfer(t: Translator, transfer: Transfer) -> dict[str, object]:
 def _refresh(shown: ShownPayment) -> int | None:
     if shown.status.again is None:
         return None
+    if shown.status.state is OrderStatus.PLACING:
+        return shown.status.again
     seconds = shown.seconds_remaining if shown.details else None
     return REFRESH_SECONDS if seconds is None else max(1, min(REFRESH_SECONDS, int(seconds) + 1))
 

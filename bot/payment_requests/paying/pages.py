@@ -144,7 +144,7 @@ class RequestPages:
 
     async def find_again(self, order: Order) -> str | None:
         """Return the page at which the same can be paid at the price of now, relative to the order's page, or None."""
-        request = await self._service.get(order.origin) if order.origin else None
+        request = await self._service.get(order.origin) if order.origin and self._service.is_on else None
         if request is None or not request.in_browsers or not request.is_payable(self._clock.now()):
             return None
         return f"..{PAGE_PATH}{request.token}" + (f"?{AMOUNT}={order.amount.value}" if request.idr is None else "")

@@ -39,7 +39,7 @@ PAYERS = [
 ]
 
 
-async def save_request(kirim: System, asker: int) -> PaymentRequest:
+async def save_request(kirim: System, asker: int, *, in_browsers: bool = False) -> PaymentRequest:
     """Save a link of the other user, that can be paid once."""
     listed = next(each for each in await kirim.service.methods() if each["bankCode"] == "014")
     now = datetime.now(UTC)
@@ -49,6 +49,7 @@ async def save_request(kirim: System, asker: int) -> PaymentRequest:
         token=new_token(),
         method=PayoutMethod("014", listed["bankName"], "bank", None),
         number=NUMBER,
+        in_browsers=in_browsers,
         created_at=now,
         used_at=now,
     )

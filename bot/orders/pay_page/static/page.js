@@ -26,7 +26,9 @@ const now = () => Date.now() + ahead;
 
 function show(told) {
   // The server draws what can be paid, the receipt, and what a payer without a chat can do.
-  const isPayers = main.dataset.payer !== undefined && told.state !== drawn;
+  const contact = part("contact");
+  const isTyping = contact && contact.value !== contact.defaultValue;
+  const isPayers = main.dataset.payer !== undefined && told.state !== drawn && !isTyping;
   if (isPayers || told.state === "sent" || (told.state === "waiting" && !part("pay"))) return location.reload();
   main.dataset.state = told.state;
   part("heading").textContent = told.heading;
