@@ -45,6 +45,9 @@ from bot.users.repository import UserRepository
 
 log = structlog.get_logger(__name__)
 
+JOIN_FOR: Final = timedelta(minutes=1)
+"""For so long after an alarm, others as urgent wait to be in one message. The first one never waits."""
+
 MAX_REMINDER_PAUSE: Final = timedelta(days=1)
 REMIND_AFTER_START: Final = timedelta(minutes=1)
 """No reminders are sent for so long after a start, because the problems must be checked again first.
@@ -78,7 +81,7 @@ class AlarmService:
         self._since: datetime | None = None
 
     async def find_open(self) -> tuple[Alarm, ...]:
-        """Return the open alarms, oldest first."""
+        """Return the open alarms, as `AlarmRepository.find_open` sorts them."""
         async with self._database.reading() as tx:
             return await AlarmRepository(tx).find_open()
 
@@ -211,7 +214,14 @@ class AlarmService:
 
 
 async def raise_alarm(tx: Transaction, alarm: Alarm, operator_ids: Iterable[int]) -> bool:
-    """Save an alarm, and queue the message about it to operators. Return False if it is already open."""
+    """Save an alarm, and queue the message about it to operators. Return False if it is already open.
+
+    If another one as urgent was raised within `JOIN_FOR` before, it waits for one message with all that join it.
+    """
+    await AlarmRepository(tx).lock()
+    firsts = [each for each in await AlarmRepository(tx).find_open() if each.joined_until is None]
+    ends = [each.raised_at + JOIN_FOR for each in firsts if each.kind.urgency is alarm.kind.urgency]
+    alarm = replace(alarm, joined_until=next((end for end in ends if alarm.raised_at < end), None))
     raised = await AlarmRepository(tx).add(alarm)
     if raised:
         tx.on_commit.append(lambda: log.error("alarm_raised", alarm=alarm.kind, **_order(alarm)))
@@ -222,10 +232,10 @@ async def raise_alarm(tx: Transaction, alarm: Alarm, operator_ids: Iterable[int]
 
 async def list_notified(tx: Transaction, alarm: Alarm, operator_ids: Iterable[int], now: datetime) -> list[int]:
     """Return the operators who are notified of an alarm by now. The others are in the next morning."""
-    if alarm.kind.urgency is Urgency.AT_ONCE:
-        return list(operator_ids)
+    if alarm.kind.urgency is Urgency.AT_ONCE and alarm.joined_until is None:
+        return list(operator_ids)  # without a look at their rows
     zones = {each: await _read_zone(tx, each) for each in operator_ids}
-    return [each for each, zone in zones.items() if find_notice_time(alarm.kind, alarm.raised_at, zone) <= now]
+    return [each for each, zone in zones.items() if find_notice_time(alarm, zone) <= now]
 
 
 async def _read_zone(tx: Transaction, operator_id: int) -> tzinfo:
@@ -282,9 +292,9 @@ async def clear_alarm(
 def is_due(alarm: Alarm, now: datetime, zone: tzinfo, rules: StaffRules) -> bool:
     """Return whether an operator in this zone is reminded of an alarm: in their night, only of what is urgent.
 
-    An alarm that waited for their morning is due then, whoever was reminded of it before.
+    An alarm that waited for others or for their morning is due then, whoever was reminded of it before.
     """
-    notified_at = find_notice_time(alarm.kind, alarm.raised_at, zone)
+    notified_at = find_notice_time(alarm, zone)
     if (alarm.reminded_at or alarm.raised_at) < notified_at:
         return notified_at <= now
     waits = alarm.kind.urgency is not Urgency.AT_ONCE and is_quiet(now, zone, *NIGHT)

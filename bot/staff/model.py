@@ -148,8 +148,9 @@ RESOLVABLE_ALARMS: Final = frozenset({*ORDER_ALARMS, AlarmKind.STAFF_CHAT_LOST})
 class Alarm:
     """A problem that is reported to operators, until `cleared_at`.
 
-    `subject` distinguishes two alarms of a kind. `facts` are JSON values, in which personal data is masked. `taken_by`
-    is the operator who is on it, since `taken_at`.
+    `subject` distinguishes two alarms of a kind. `facts` are JSON values, in which personal data is masked. One that
+    was raised shortly after another waits until `joined_until`, for one message with all of them. `taken_by` is the
+    operator who is on it, since `taken_at`.
     """
 
     id: int = 0
@@ -157,6 +158,7 @@ class Alarm:
     subject: str = ""
     facts: Mapping[str, object] = field(default_factory=dict)
     raised_at: datetime
+    joined_until: datetime | None = None
     reminded_at: datetime | None = None
     cleared_at: datetime | None = None
     taken_by: int | None = None
@@ -177,11 +179,11 @@ NIGHT: Final = (22 * 60, 8 * 60)
 """The minutes of an operator's own day from which and until which only what is urgent comes."""
 
 
-def find_notice_time(kind: AlarmKind, raised_at: datetime, zone: tzinfo) -> datetime:
-    """Return when an operator in this zone is notified of an alarm: at once, or in the next morning."""
-    is_night = kind.urgency is Urgency.TODAY and is_quiet(raised_at, zone, *NIGHT)
-    waits = is_night or kind.urgency is Urgency.WHEN_CONVENIENT
-    return next_at(NIGHT[1], zone, raised_at) if waits else raised_at
+def find_notice_time(alarm: Alarm, zone: tzinfo) -> datetime:
+    """Return when an operator in this zone is notified of an alarm: at once, with others, or in the next morning."""
+    urgency, at = alarm.kind.urgency, alarm.joined_until or alarm.raised_at
+    is_night = urgency is Urgency.TODAY and is_quiet(at, zone, *NIGHT)
+    return next_at(NIGHT[1], zone, at) if is_night or urgency is Urgency.WHEN_CONVENIENT else at
 
 
 MAX_ALARMS_SHOWN: Final = 7

@@ -24,6 +24,7 @@ alarms = Table(
     Column("subject", Text, nullable=False),
     Column("facts", Json, nullable=False),
     Column("raised_at", Instant, nullable=False),
+    Column("joined_until", Instant),
     Column("reminded_at", Instant),
     Column("cleared_at", Instant),
     Column("taken_by", BigInteger, info=STAFF),

@@ -84,6 +84,7 @@ STORED: tuple[tuple[object, Mapping[str, object]], ...] = (
                 "subject": "",
                 "facts": {"before": 1_500, "now": 12},
                 "raised_at": AT_TEXT,
+                "joined_until": None,
                 "reminded_at": None,
                 "cleared_at": None,
                 "taken_by": None,

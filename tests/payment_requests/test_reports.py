@@ -1,5 +1,6 @@
 """A payer reports a request and says why. Operators close it, or all of its asker's. The audit log has it all."""
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -14,6 +15,9 @@ from bot.payment_requests.notifications import PaymentRequestNotification
 from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
 from bot.payment_requests.service import ReportService
 from bot.staff.repository import AuditRepository
+from bot.users.model import User
+from bot.users.repository import UserRepository
+from tests.e2e.local_times import JAKARTA
 from tests.infra.builders import an_infra, due_heads
 from tests.orders.builders import an_order, insert_orders
 from tests.payment_requests.builders import a_request
@@ -88,6 +92,19 @@ async def test_operators_hear_of_the_first_report_and_a_second_tap_adds_none(
     assert await queued(store) == [(each, PaymentRequestNotification.REPORTED) for each in (OSCAR, OLGA)]
     (listed,) = await reports.list_reported()
     assert (listed.request.id, listed.reports) == (a_request().id, 2)
+
+
+@pytest.mark.parametrize("clock_time", ["03:00", "12:00"])
+async def test_a_report_reaches_operators_at_once_day_and_night(
+    store: Database, reports: ReportService, clock: MovedClock, clock_time: str
+) -> None:
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(User(id=OSCAR, created_at=clock.now(), time_zone="Asia/Jakarta"))
+    clock.at = datetime.fromisoformat(f"2026-08-18T{clock_time}").replace(tzinfo=JAKARTA)
+    await reports.report(payer_in_chat(EMMA), a_request().id, "scam")
+    async with store.reading() as tx:
+        due = [each for each in await due_heads(tx, clock.now()) if each.chat_id == OSCAR]
+    assert [each.kind for each in due] == [PaymentRequestNotification.REPORTED]
 
 
 async def test_the_status_counts_what_was_reported_until_an_operator_has_looked(

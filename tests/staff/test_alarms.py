@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -13,7 +14,7 @@ from bot.settlement.client import SettlementClient
 from bot.settlement.errors import KeyRefused, NeverReached, NoAnswer, OrderNotFound, OutcomeUnknown, Refused, SlowDown
 from bot.settlement.health import Health
 from bot.staff.alarms import AlarmService, Finding
-from bot.staff.model import AlarmKind, AlarmSubjects, StaffRules, find_notice_time
+from bot.staff.model import Alarm, AlarmKind, AlarmSubjects, StaffRules, find_notice_time
 from bot.staff.notifications import AlarmNotification
 from bot.users.model import User
 from bot.users.repository import UserRepository
@@ -199,7 +200,7 @@ async def test_the_monitor_is_called_at_once_when_the_key_is_rejected_or_accepte
 )
 def test_what_is_not_urgent_waits_for_the_morning(kind: AlarmKind, raised: str, notified: str) -> None:
     raised_at = datetime.fromisoformat(f"2026-08-17T{raised}").replace(tzinfo=JAKARTA)
-    at = find_notice_time(kind, raised_at, JAKARTA)
+    at = find_notice_time(Alarm(kind=kind, raised_at=raised_at), JAKARTA)
     assert f"{at.astimezone(JAKARTA):%H:%M}" == notified
     assert timedelta() <= at - raised_at < timedelta(days=1)
 
@@ -223,6 +224,7 @@ async def test_each_operator_has_the_alarms_of_their_night_in_one_message_of_the
 
     for name in ("BCA", "BRI"):
         await alarms.record_findings([Finding(AlarmKind.DESTINATION_SLOW, is_wrong=True, subject=name)], ())
+        system.clock.passes(minutes=2)
     await system.deliver()
     assert [each.chat_id for each in system.sender.sent] == [OLGA, OLGA]
     over = Finding(AlarmKind.DESTINATION_SLOW, is_wrong=False, subject="BRI")
@@ -287,7 +289,7 @@ async def test_repeats_of_thirty_alarms_are_one_message_and_one_press_takes_them
     system.clock.passes(minutes=10)
     assert await alarms.remind()
     await system.deliver()
-    assert system.sender.kinds(OSCAR).count(AlarmNotification.REMINDER) == 1
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED, AlarmNotification.REMINDER]
     assert await alarms.take(OSCAR)
     assert not await alarms.take(OLGA)
     await system.deliver()
@@ -295,6 +297,40 @@ async def test_repeats_of_thirty_alarms_are_one_message_and_one_press_takes_them
     assert AlarmNotification.TAKEN not in system.sender.kinds(OSCAR)
     system.clock.passes(minutes=49)
     assert not await alarms.remind()
+
+
+async def test_what_is_raised_within_a_minute_of_the_first_is_one_message_and_the_first_never_waits(
+    system: OrderSystem,
+) -> None:
+    await system.alarms.remind()
+    system.clock.passes(minutes=5)
+    stuck = [Finding(AlarmKind.ORDER_STUCK, is_wrong=True, subject=f"R2345{number:02}") for number in range(30)]
+    slow = [Finding(AlarmKind.DESTINATION_SLOW, is_wrong=True, subject=name) for name in ("BCA", "BRI")]
+    got = list[tuple[int, str]]()
+    for second in range(0, 600, 2):
+        await system.alarms.record_findings([*stuck[second // 2 : second // 2 + 1], *slow[second // 2 :][:1]], ())
+        await system.alarms.remind()
+        await system.deliver()
+        got += [(second, kind) for kind in system.sender.kinds(OSCAR)[len(got) :]]
+        system.clock.passes(seconds=2)
+    raised, reminder = AlarmNotification.RAISED, AlarmNotification.REMINDER
+    assert got == [(0, raised), (0, raised), (60, reminder)], "urgent ones, and others, have a first one each"
+    assert len(await system.alarms.find_open()) == 32
+
+
+async def test_of_what_is_over_before_it_was_in_a_message_nothing_is_said(system: OrderSystem) -> None:
+    first, second = (Finding(AlarmKind.ORDER_STUCK, is_wrong=True, subject=each) for each in ("R234567", "R234568"))
+    await system.alarms.remind()
+    system.clock.passes(minutes=5)
+    await system.alarms.record_findings([first, second], ())
+    system.clock.passes(seconds=30)
+    await system.alarms.record_findings([replace(second, is_wrong=False)], await system.alarms.find_open())
+    system.clock.passes(minutes=1)
+    assert not await system.alarms.remind()
+    assert await received_kinds(system) == [AlarmNotification.RAISED]
+    system.clock.passes(seconds=1)
+    await system.alarms.record_findings([second], ())
+    assert await received_kinds(system) == [AlarmNotification.RAISED] * 2, "a minute after the first it is a first one"
 
 
 async def test_of_two_operators_who_press_at_once_one_is_on_it(system: OrderSystem, other_system: OrderSystem) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from bot.infra.db.database import Database
+from bot.infra.outbox.repository import OutboxRepository
+from bot.staff.alarms import JOIN_FOR, raise_order_alarm
 from bot.staff.model import Alarm, AlarmKind, AuditAction, AuditEntry
 from bot.staff.repository import AlarmRepository, AuditRepository
 from bot.support.model import SavedReply
@@ -77,6 +79,27 @@ async def test_what_is_over_stays_over_whoever_saves_what_they_read_before(store
     assert await open_alarms(store) == ()
     async with store.reading() as tx:
         assert [alarm.cleared_at for alarm in await AlarmRepository(tx).find_since(NOW)] == [NOW + SECOND]
+
+
+async def test_of_those_that_many_raise_at_once_one_is_the_first(store: Database, other_store: Database) -> None:
+    async def raise_one(each: Database, subject: str) -> None:
+        async with each.transaction() as tx:
+            await raise_order_alarm(tx, AlarmKind.ORDER_FAILED, subject, NOW, {OSCAR})
+
+    both = [store, other_store] * 5
+    await asyncio.gather(*(raise_one(each, f"R{number}") for number, each in enumerate(both)))
+    waiting = [alarm.joined_until for alarm in await open_alarms(store)]
+    assert sorted(waiting, key=str) == [*[NOW + JOIN_FOR] * 9, None]
+    async with store.reading() as tx:
+        assert len(await OutboxRepository(tx).find_unsent(OSCAR)) == 1
+
+
+async def test_what_is_urgent_and_free_comes_first(store: Database) -> None:
+    kinds = (AlarmKind.PICTURE_REFUSED, AlarmKind.ORDER_STUCK, AlarmKind.ORDER_FAILED)
+    await add_alarms(store, *(an_alarm(kind, raised_at=NOW + SECOND * at) for at, kind in enumerate(kinds)))
+    async with store.transaction() as tx:
+        await AlarmRepository(tx).take(AlarmKind.ORDER_STUCK, "ABC2345", OSCAR, NOW)
+    assert [alarm.kind for alarm in await open_alarms(store)] == [kinds[2], kinds[0], kinds[1]]
 
 
 async def test_the_oldest_open_one_comes_first_and_the_newest_of_a_while(store: Database) -> None:

@@ -517,6 +517,7 @@ def _staff() -> None:
         sa.Column("subject", sa.Text, nullable=False),
         sa.Column("facts", sa.Text, nullable=False),
         sa.Column("raised_at", INSTANT, nullable=False),
+        sa.Column("joined_until", INSTANT),
         sa.Column("reminded_at", INSTANT),
         sa.Column("cleared_at", INSTANT),
         sa.Column("taken_by", sa.BigInteger),
