@@ -359,20 +359,6 @@ async def test_a_reply_of_somebody_who_isnt_listed_goes_nowhere(shared: AccessSy
 
 
 @in_one_system
-async def test_what_is_forwarded_opens_nothing(shared: AccessSystem) -> None:
-    made, whoever = shared.system, (shared.stranger, shared.system.sari, shared.system.oscar)
-    await wait_until_idle(made)
-    own = [user.id for user in whoever]
-    before = access.stored_rows(made, own)
-    recorded = await record_messages(shared, whoever)
-    for user in whoever:
-        await user.forwards_of(shared.emma, "help me please")
-    await wait_for_all_answers(made)
-    assert await secrets_shown_since(shared, recorded) == []
-    assert changed(before, access.stored_rows(made, own)) == []
-
-
-@in_one_system
 async def test_a_former_supporters_buttons_commands_and_replies_do_nothing(shared: AccessSystem) -> None:
     made, rina = shared.system, shared.system.rina
     group = ChatUser(made.telegram, rina.id, SUPPORT_GROUP_ID)

@@ -21,11 +21,6 @@ def now_in_jakarta() -> datetime:
     return datetime.now(JAKARTA)
 
 
-def is_today(moment: datetime) -> bool:
-    """Return whether `moment` (aware) is on today's date in Jakarta."""
-    return moment.astimezone(JAKARTA).date() == now_in_jakarta().date()
-
-
 def hour_far_from_now(*hours: int) -> int:
     """Return the first of `hours` (0 to 23) that is over two hours from now, so nothing falls due in the test."""
     return next(hour for hour in hours if 2 < (hour - now_in_jakarta().hour) % 24 < 22)

@@ -28,7 +28,6 @@ from tests.e2e.launcher import Child, launcher
 from tests.waiting import TIMEOUT_SECONDS, until
 
 ALL = 100_000
-A_DAY = 86_400
 
 USUAL = {
     "POLL_INTERVAL_SECONDS": "1",
@@ -96,11 +95,6 @@ class ServiceControl:
     async def lists_all_methods(self) -> None:
         """Put all destinations back on the live list."""
         (await self._http.request("DELETE", "/control/methods", json={"flush": True})).raise_for_status()
-
-    async def keeps_its_quote(self, btc_idr: float | None = None) -> None:
-        """Keep quoting this rate, or the current one. Without this the rate changes over time."""
-        await self.does("settings", quoteCacheSeconds=A_DAY)
-        await self.does("quote", btcIdr=btc_idr)
 
     async def requests(self) -> Json:
         """Return the counters of requests, and the recent ones."""

@@ -1,18 +1,13 @@
 """An operator writes a broadcast, previews and confirms it, and finds it in the list. Others can't."""
 
-import re
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
-
-from bot.settlement import catalogue
 from tests.chat.system import running_in_process
 from tests.e2e.bot_database import change_rows
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.local_times import hour_far_from_now
 from tests.e2e.system import System
-from tests.texts import in_any_language, label, like, name_of, says, starts, text
+from tests.texts import label, like, name_of, says, starts, text
 
 ENGLISH, INDONESIAN = name_of("en"), name_of("id")
 LISTED = like("broadcasts.list_title")
@@ -178,72 +173,3 @@ async def choose_a_picture(shared_system: System) -> None:
     assert preview["photo"][-1]["file_id"] == photo
     await oscar.taps(label("broadcasts.discard"))
     await oscar.sees(like("broadcasts.discarded"))
-
-
-async def test_a_rate_that_jumped_asks_every_operator_and_one_answer_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(catalogue, "KEEP_QUOTE", timedelta())  # the rate after the jump is shown at once
-    async with running_in_process(tmp_path, OPERATOR_IDS="2001,1002") as shared_system:
-        for user in (shared_system.emma, shared_system.sari):
-            await user.says("/start")
-            await user.sees(f"{in_any_language('home.start.text')}|{in_any_language('home.start.staff')}")
-        await subscribe(shared_system, shared_system.emma)
-        await send_to_the_subscriber(shared_system)
-        await shared_system.service.keeps_its_quote(btc_idr=1_000_000_000)
-        await schedule_at_the_new_rate(shared_system)
-        await make_due(shared_system)
-        await confirm_as_one_of_two_operators(shared_system)
-
-
-async def send_to_the_subscriber(shared_system: System) -> None:
-    oscar = shared_system.oscar
-    await oscar.says("/broadcast")
-    await oscar.sees(like("broadcasts.compose"))
-    await oscar.taps(label("broadcasts.preview"))
-    await oscar.sees(like("broadcasts.confirm"))
-    await oscar.taps(text("broadcasts.send", count=1))
-    await oscar.sees(like("broadcasts.going"))
-    await shared_system.emma.sees(like("broadcasts.default"))
-    await oscar.sees(like("broadcasts.delivery.done"))
-
-
-async def schedule_at_the_new_rate(shared_system: System) -> None:
-    oscar = shared_system.oscar
-    await oscar.says("/broadcast")
-    await oscar.sees(like("broadcasts.compose"))
-    await oscar.taps(label("broadcasts.when"))
-    await oscar.sees(like("broadcasts.ask_when"))
-    await oscar.says("tomorrow 12:00")
-    await oscar.sees("12:00 WIB")
-    await oscar.taps(label("broadcasts.preview"))
-    await oscar.sees(like("broadcasts.quote_later"))
-    await oscar.sees("= Rp1,000,000,000", anywhere=True)
-    await oscar.taps(label("broadcasts.schedule"))
-    await oscar.sees(like("broadcasts.scheduled"))
-
-
-async def confirm_as_one_of_two_operators(shared_system: System) -> None:
-    oscar, sari = shared_system.oscar, shared_system.sari
-    waiting = await oscar.sees(like("broadcasts.waits.jumped"), anywhere=True)
-    await sari.sees(like("broadcasts.waits.jumped", "id"), anywhere=True)
-    await sari.taps(label("broadcasts.preview", "id"))
-    await sari.sees(like("broadcasts.confirm", "id"))
-    await sari.taps(text("broadcasts.send", "id", count=1))
-    warned = text_of(await sari.sees(like("broadcasts.jumped_down", "id")))
-    assert re.search(r"\b3[0-9,]+%", warned)
-    assert re.search(r"\bRp1\.[56]", warned)
-    await oscar.presses(waiting, button_data(waiting, label("broadcasts.preview")), force=True)
-    await oscar.sees(like("broadcasts.state.waiting"))
-    await sari.taps(text("broadcasts.send_anyway", "id", count=1))
-    await sari.sees(like("broadcasts.going", "id"))
-    await shared_system.emma.sees("= Rp1,000,000,000", anywhere=True)
-    await oscar.presses(waiting, button_data(waiting, label("broadcasts.call_off")), force=True)
-    await oscar.sees(like("broadcasts.fact.by", who="Sari"))
-    assert await shared_system.emma.count(like("broadcasts.default")) == 2
-
-
-async def make_due(shared_system: System) -> None:
-    """Change the database as if the scheduled time had come."""
-    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
-    await change_rows(shared_system, "UPDATE broadcasts SET starts_at = ? WHERE status = 'scheduled'", (now,))

@@ -71,12 +71,3 @@ async def test_a_link_to_a_closed_destination_takes_no_order_and_says_why(system
     await emma.says("50rb")
     await emma.sees(like(UNREADABLE, name="BCA"))
     assert await service.orders() == []
-
-
-async def test_a_request_to_a_closed_destination_asks_for_another_one(system: System) -> None:
-    sari = await new_user(system)
-    await system.service.lists_method("014", maxAmountTransfer="50,000")
-    await sari.says("/request")
-    await sari.sees(like("checkout.request.destination.ask"))
-    await sari.says("bca")
-    await chooses_again(sari, UNREADABLE, "BCA", "checkout.request.destination.ask")

@@ -1,7 +1,6 @@
 """Stories of every question with valid, unusual, wrong and impossible answers."""
 
 import asyncio
-import re
 import sqlite3
 from contextlib import closing
 
@@ -10,12 +9,10 @@ import pytest
 from bot.checkout.conversation import END, Context
 from bot.checkout.draft import Step
 from bot.checkout.handlers import DraftHandlers
-from bot.checkout.steps.amount import COMMON
 from bot.infra.db.errors import StoreDown
 from bot.users.session import Session
 from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import review_pattern, tap_change
 from tests.e2e.system import System
 from tests.texts import label, like, says, text
 
@@ -34,16 +31,6 @@ async def at_number(shared_system: System, bank: str) -> ChatUser:
     await user.sees(like("checkout.destination.ask"))
     await user.says(bank)
     await user.sees(f"{like('checkout.number.ask_bank')}|{like('checkout.number.ask_ewallet')}")
-    return user
-
-
-async def at_amount(shared_system: System, bank: str = "bca", number: str = "1234567890") -> ChatUser:
-    """Return a user who is asked for the amount."""
-    user = await at_number(shared_system, bank)
-    await user.says(number)
-    await user.sees(like("checkout.holder.ask"))
-    await user.taps(label("checkout.holder.skip"))
-    await user.sees(like("checkout.amount.ask"))
     return user
 
 
@@ -117,55 +104,6 @@ async def test_a_typed_name_finds_the_right_destination(shared_system: System) -
     await asyncio.gather(*(finds(query, shown) for query, shown in typed.items()))
 
 
-async def test_several_hits_are_offered_and_unknown_names_asked_again(shared_system: System) -> None:
-    async def several() -> None:
-        user = await new_user(shared_system)
-        await user.says("/send")
-        await user.sees(like("checkout.destination.ask"))
-        await user.says("syariah")
-        await user.sees(like("checkout.destination.several", query="syariah"))
-        labels = await user.buttons()
-        assert len(labels) > 4
-        assert label("checkout.destination.all") in labels
-        await user.taps(labels[0])
-        await user.sees(like("checkout.number.ask_bank"))
-
-    async def unknown() -> None:
-        user = await new_user(shared_system)
-        await user.says("/send")
-        await user.sees(like("checkout.destination.ask"))
-        await user.says("<b>xyzzy</b> & \u202eco")
-        await user.sees(
-            f"{like('checkout.destination.unknown', query='<b>xyzzy</b> & co')}\n\n{like('checkout.destination.ask')}"
-        )
-
-    async def in_pictures() -> None:
-        user = await new_user(shared_system)
-        await user.says("/send")
-        await user.sees(like("checkout.destination.ask"))
-        await user.says("🏦" * 2048)
-        await user.sees(
-            f"{like('checkout.destination.unknown', query=re.compile('🏦+…'))}\n\n{like('checkout.destination.ask')}"
-        )
-
-    async def leafs() -> None:
-        user = await new_user(shared_system)
-        await user.says("/send")
-        await user.sees(like("checkout.destination.ask"))
-        assert f"● {label('checkout.destination.kind.bank')}" in await user.buttons()
-        first = await user.buttons()
-        await user.taps(label("recipients.destination.next"))
-        await user.waits_for(lambda _: True)
-        assert "2 / 13" in str(await user.buttons())
-        assert not set(first[2:10]) & set(await user.buttons())
-        await user.taps(label("checkout.destination.kind.ewallet"))
-        await user.waits_for(lambda message: f"● {label('checkout.destination.kind.ewallet')}" in str(message))
-        await user.taps("OVO")
-        await user.sees("^" + like("checkout.number.ask_ewallet", name="OVO"))
-
-    await asyncio.gather(several(), unknown(), in_pictures(), leafs())
-
-
 async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(shared_system: System) -> None:
     async def answered(bank: str, number: str, shown: str) -> None:
         user = await at_number(shared_system, bank)
@@ -220,129 +158,4 @@ async def test_a_holders_name_is_welcome_and_never_required(shared_system: Syste
         named("O'Neil & Sons", like("checkout.amount.ask", recipient="BCA · 1234567890 · O'Neil & Sons")),
         named("😀" * 2048, like("checkout.holder.ask")),
         named("12345", f"{like('recipients.holder.not_a_name')}\n\n{like('checkout.holder.ask')}"),
-    )
-
-
-async def test_an_amount_is_read_as_it_is_meant_or_asked_back(shared_system: System) -> None:
-    async def understood(typed: str, shown: str | re.Pattern[str]) -> None:
-        user = await at_amount(shared_system)
-        await user.says(typed)
-        await user.sees(review_pattern(amount=shown))
-
-    async def doubtful(typed: str, *readings: str) -> None:
-        user = await at_amount(shared_system)
-        await user.says(typed)
-        asked = "checkout.amount.is_it" if len(readings) == 1 else "checkout.amount.which"
-        await user.sees(like(asked, text=typed))
-        labels = (await user.buttons())[:-2]
-        assert len(labels) == len(readings)
-        for shown, reading in zip(labels, readings, strict=True):
-            assert says(shown, "checkout.amount.price", amount=reading)
-
-    about = re.compile(like("checkout.review.about", amount=re.compile("Rp[0-9,]+")))
-    retry_forever: dict[str, str | re.Pattern[str]] = {
-        "150rb": "Rp150,000",
-        "150 ribu": "Rp150,000",
-        "150k": "Rp150,000",
-        "1,5jt": "Rp1,500,000",
-        "2 juta": "Rp2,000,000",
-        "Rp 1.500.000": "Rp1,500,000",
-        "1.500.000,00": "Rp1,500,000",
-        "Rp50.000,-": "Rp50,000",
-        "25000 sats": about,
-        "25k sat": about,
-        "0.0005 btc": about,
-    }
-    await asyncio.gather(
-        *(understood(typed, shown) for typed, shown in retry_forever.items()),
-        doubtful("1.500", "Rp1,500,000"),
-        doubtful("1m", "Rp1,000,000"),
-        doubtful("50.00", "Rp50,000"),
-        doubtful(".5jt", "Rp500,000", "Rp5,000,000"),
-        doubtful("Rp.5jt", "Rp500,000", "Rp5,000,000"),
-    )
-
-
-@pytest.mark.asyncio(loop_scope="function")
-async def test_each_sum_is_shown_with_its_price_and_the_review_has_the_same(kirim: System) -> None:
-    await kirim.service.keeps_its_quote()
-    user = await new_user(kirim)
-    await user.says("/send")
-    example = await user.sees(like("checkout.amount.example", price=re.compile("Rp500,000 ≈ [0-9,]+ sats")))
-    price = re.search("Rp500,000 ≈ ([0-9,]+ sats)", text_of(example))
-    assert price is not None
-    await user.says("bca")
-    await user.sees(like("checkout.number.ask_bank"))
-    await user.says("1234567890")
-    await user.sees(like("checkout.holder.ask"))
-    await user.says("Budi")
-    await user.sees(like("checkout.amount.ask"))
-    labels = (await user.buttons())[:-2]
-    for shown, amount in zip(labels, COMMON, strict=True):
-        assert says(shown, "checkout.amount.price", amount=f"Rp{amount:,}")
-    assert f"Rp500,000 ≈ {price[1]}" in labels
-    await user.says("500rb")
-    await user.sees(
-        like("checkout.review.figures", pay=text("checkout.review.about", amount=f"{price[1]} · Lightning"))
-    )
-
-
-async def test_dollars_are_asked_about_in_rupiah_and_never_taken(shared_system: System) -> None:
-    async def asks(typed: str, shown: str) -> None:
-        user = await at_amount(shared_system)
-        await user.says(typed)
-        asked = await user.sees(like("checkout.amount.dollars", text=shown))
-        amount = (await user.buttons())[0].split(" ≈ ")[0]
-        assert re.fullmatch(r"Rp3\d\d,000", amount)
-        assert f"≈ {amount}" in text_of(asked)
-        assert (await user.count(like("checkout.review.title"))) == 0
-        await user.taps(amount)
-        await user.sees(review_pattern(amount=amount))
-
-    async def in_a_line() -> None:
-        user = await new_user(shared_system)
-        await user.says("/send $20 bca 1234567890 Budi")
-        await user.sees(like("checkout.amount.dollars", text="$20"))
-        await user.taps((await user.buttons())[0])
-        await user.sees(review_pattern(number="1234567890", holder="Budi"))
-
-    async def others() -> None:
-        user = await at_amount(shared_system)
-        for typed in ("S$20", "20 eur", "20 dolar singapura"):
-            await user.says(typed)
-            await user.sees(f"{like('core.amount.foreign')}\n\n{like('checkout.amount.ask')}")
-
-    await asyncio.gather(
-        asks("$20", "$20"), asks("20 USD", "20 USD"), asks("20usdt ya", "20usdt"), in_a_line(), others()
-    )
-
-
-async def test_amounts_that_do_not_fit_are_refused_with_the_one_that_would(shared_system: System) -> None:
-    async def refused(typed: str, shown: str, bank: str = "bca", number: str = "1234567890") -> None:
-        user = await at_amount(shared_system, bank, number)
-        await user.says(typed)
-        await user.sees(f"{shown}\n\n{like('checkout.amount.ask')}")
-
-    async def chosen() -> None:
-        user = await at_amount(shared_system)
-        await user.says("1.500")
-        await user.sees(like("checkout.amount.is_it", text="1.500"))
-        await user.taps("Rp1,500,000")
-        await user.sees(like("checkout.review.figures", amount="Rp1,500,000"))
-        await tap_change(user, "amount")
-        await user.sees(like("checkout.amount.ask"))
-        await user.taps("Rp50,000")
-        await user.sees(like("checkout.review.figures", amount="Rp50,000"))
-
-    await asyncio.gather(
-        chosen(),
-        refused("19.999", like("orders.amount.below_minimum", minimum=20_000)),
-        refused("100 sats", like("orders.amount.below_minimum", minimum=20_000)),
-        refused("$1", like("orders.amount.below_minimum", minimum=20_000)),
-        refused("21jt", like("orders.amount.above_cap", name="GoPay", cap=20_000_000), "gopay", "081234567890"),
-        refused("-50000", like("core.amount.not_positive")),
-        refused("lots of money", like("core.amount.unreadable")),
-        refused("💸" * 2048, like("core.amount.unreadable")),
-        refused("<b>5</b>", like("core.amount.unreadable")),
-        refused("999999999jt", f"(?:{like('core.amount.too_large')}|{like('orders.amount.above_cap', name='BCA')})"),
     )

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.infra.i18n import LOCALES
 from tests.chat.system import running_in_process
 from tests.e2e.bot_database import expire_order, row_of
 from tests.e2e.chat_user import ChatUser, Json, text_of
-from tests.e2e.local_times import move_to_noon
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import (
     ENDED,
@@ -24,19 +22,8 @@ from tests.e2e.orders.steps import (
 from tests.e2e.system import System
 from tests.pictures import qr_texts
 from tests.texts import label, like, says, starts
-from tests.waiting import found
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-TO_BCA = re.compile(".*BCA ••••7890.*")
-TICKET = re.compile("T-[0-9A-Z]{5}")
-PRICES = like(
-    "orders.notification.price_moved",
-    reviewed=re.compile("(?P<before>[0-9,]+) sats"),
-    reviewed_idr="Rp500,000",
-    locked=re.compile("(?P<locked>[0-9,]+) sats"),
-    locked_idr="Rp500,000",
-)
 
 
 async def test_an_order_is_followed_to_its_end_in_the_language_of_its_reader(shared_system: System) -> None:
@@ -97,11 +84,6 @@ async def sends_in_indonesian(shared_system: System) -> None:
     await sari.sees(like("orders.notification.sent_ewallet", "id"), anywhere=True)
 
 
-async def test_a_worse_price_is_asked_about_before_anything_is_shown(shared_system: System) -> None:
-    await shared_system.service.does("settings", lockedPricePercent=5)
-    await asyncio.gather(accepts(shared_system), declines(shared_system))
-
-
 async def test_a_fee_that_the_service_adds_when_it_locks_is_in_the_price_to_pay(tmp_path: Path) -> None:
     # The document doesn't say whether the quote has the fee already. What people read is true either way.
     async with running_in_process(tmp_path, "live") as live:
@@ -123,43 +105,6 @@ async def test_a_fee_that_the_service_adds_when_it_locks_is_in_the_price_to_pay(
         order = await order_of(live, sari)
         assert order["satAmount"] * float(order["btcIdr"]) / 1e8 >= 1_005_000
         assert says(shown, "orders.pay.lightning", sats=f"{order['satAmount']:,} sats")
-
-
-async def accepts(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    await tap_to_review(emma)
-    await emma.taps(label("checkout.review.confirm"))
-    asked = await emma.sees(like("orders.notification.price_moved"))
-    prices = re.search(PRICES, asked["text"])
-    assert prices is not None
-    before, locked = prices["before"], prices["locked"]
-    assert int(locked.replace(",", "")) > int(before.replace(",", "")) * 1.04
-    assert await emma.count("lnbcrt") == 0
-    _, drop = await emma.button(label("orders.button.no_thanks"))
-    await emma.taps(label("orders.button.accept_price"))
-    await emma.sees(like("orders.pay.lightning", sats=f"{locked} sats"))
-    await emma.sees(like("orders.status_message.waiting"), anywhere=True)
-    await emma.sees_times(2, r"^☑️ .+ → BCA ••••7890 · \w{7}$")  # one line is left of the review, and of the question
-    answered = await emma.finds(asked)
-    assert answered is not None
-    assert answered["text"].startswith("☑️")
-    assert starts((await emma.presses(asked, drop, force=True))["text"], "orders.stale.order")
-    await emma.sees(like("orders.status_message.waiting"))
-
-
-async def declines(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    await tap_to_review(emma)
-    await emma.taps(label("checkout.review.confirm"))
-    asked = await emma.sees(like("orders.notification.price_moved"))
-    _, accept = await emma.button(label("orders.button.accept_price"))
-    await emma.says("/status")
-    await emma.sees(like("orders.status.needs_confirmation"))
-    await emma.taps(label("orders.button.no_thanks"), message=asked)
-    await emma.sees(like("orders.dropped", line=TO_BCA))
-    await emma.presses(asked, accept, force=True)
-    await emma.sees(like("orders.dropped"))
-    assert await emma.count("lnbcrt") == 0
 
 
 async def test_an_expired_invoice_is_taken_down_and_one_tap_asks_for_a_new_quote(tmp_path: Path) -> None:
@@ -201,78 +146,6 @@ async def pays_late(live: System, sari: ChatUser, order: Json) -> None:
     await complete_order(live, order)
     await sari.sees(like("orders.notification.sent_bank"), anywhere=True)
     await sari.sees_times(0, f"⏳ {like('orders.step.converting')}")
-
-
-async def test_a_payment_after_the_end_is_told_to_who_presses_i_have_paid(shared_system: System) -> None:
-    # The documented service has failed the order by then, and only records the payment.
-    oscar = ChatUser(shared_system.telegram, 2001)
-    await oscar.says("/start")
-    emma = await new_user(shared_system)
-    _, order = await tap_to_invoice(shared_system, emma)
-    await expire_order(shared_system, order)
-    expired = await emma.sees(like("orders.notification.expired"), anywhere=True)
-    await emma.sees_times(0, "lnbcrt")
-    _, paid = await emma.button(label("orders.button.have_paid"))
-    await emma.presses(expired, paid)
-    await emma.sees(like("orders.status_message.no_payment_yet"), anywhere=True)
-    await shared_system.service.pays(order, late=True)
-
-    async def press() -> object:
-        await emma.presses(expired, paid, force=True)
-        return row_of(shared_system, order)["is_paid"]
-
-    await found(press, bool, what="the late payment")  # the service lets an order be read once a second
-    told = text_of(await emma.sees(like("orders.notification.failed_paid_late"), anywhere=True))
-    heading = like("support.ticket.heading", ticket=TICKET)
-    assert re.search(f"BCA ••••7890(?s:.*){heading}(?s:.*){like('support.ticket.by_itself_failed')}", told)
-    reference = row_of(shared_system, order)["reference"]
-    await oscar.sees(f"🚨(?s:.*){reference}", anywhere=True)
-
-
-async def test_a_failure_says_whether_money_left_and_leads_to_a_user(shared_system: System) -> None:
-    rina = ChatUser(shared_system.telegram, 3001)
-    await rina.says("/start")
-    emma, sari = await new_user(shared_system), await new_user(shared_system, "id")
-    await sari.says("/start")
-    await sari.taps(label("users.language.other", "id", name=LOCALES["en"].name))
-    (_, unpaid), (_, paid) = await tap_to_invoice(shared_system, emma), await tap_to_invoice(shared_system, sari)
-    await sari.says("/language")
-    await sari.taps("Bahasa Indonesia")
-    await shared_system.service.does("fail", orderId=unpaid["id"])
-    await emma.sees(like("orders.notification.failed_unpaid"))
-    await emma.sees_times(0, "lnbcrt")
-    await shared_system.service.pays(paid)
-    await sari.sees(like("orders.notification.paid", "id"), anywhere=True)
-    await shared_system.service.does("fail", orderId=paid["id"])
-    failed = await sari.sees(like("orders.notification.failed_paid", "id"))
-    heading, what = like("support.ticket.heading", "id", ticket=TICKET), like("support.ticket.by_itself_failed", "id")
-    assert re.search(f"BCA ••••7890(?s:.*){heading}(?s:.*){what}", text_of(failed))
-    await sari.taps(label("support.button.write_to_support", "id"), message=failed)
-    await sari.sees(f"BCA ••••7890(?s:.*){like('support.ticket.write_more', 'id', ticket=TICKET)}")
-    await sari.says("Uangnya ke mana?")
-    await sari.sees(like("support.ticket.added", "id", ticket=TICKET))
-
-
-async def test_what_the_service_refuses_or_falsifies_is_never_to_be_paid(shared_system: System) -> None:
-    oscar = ChatUser(shared_system.telegram, 2001)
-    await move_to_noon(oscar)
-    emma, sari = await new_user(shared_system), await new_user(shared_system)
-    await tap_to_review(emma)
-    await shared_system.service.fails_with("400", error="<b>closed</b> & gone for today", times=1)
-    await emma.taps(label("checkout.review.confirm"))
-    quoted = label("orders.refusal.quoted", reason="<b>closed</b> & gone for today")
-    await emma.sees(like("orders.notification.refused_because", reason=quoted))
-    await emma.taps(label("orders.button.back_to_review"))
-    await emma.sees(like("checkout.review.title"))
-    await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.status_message.waiting"))
-    await tap_to_review(sari)
-    await shared_system.service.does("settings", wrongInvoice="amount")
-    await sari.taps(label("checkout.review.confirm"))
-    await sari.sees(like("orders.notification.not_shown"))
-    warned = await oscar.sees(like("staff.alarm.invoice_mismatch"))
-    assert "1234567890" not in str(warned)
-    assert await sari.count("lnbcrt") == 0
 
 
 def scanned(picture: bytes) -> str:

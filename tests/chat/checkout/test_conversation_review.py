@@ -19,17 +19,14 @@ from tests.e2e.bot_database import expire_drafts
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import (
     DESTINATION_QUESTION,
-    complete_order,
     order_button,
     order_of,
     review_pattern,
     tap_change,
-    tap_to_invoice,
     tap_to_review,
 )
 from tests.e2e.system import System
 from tests.texts import label, like, text
-from tests.waiting import found
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -100,45 +97,6 @@ async def goes_back_and_leaves(shared_system: System) -> None:
         await emma.sees(like(question))
     await emma.taps(label("checkout.button.cancel"))
     await emma.sees(like("checkout.draft.cancelled"))
-
-
-async def test_what_is_no_answer_is_explained_and_the_question_asked_again(shared_system: System) -> None:
-    async def at_the_review() -> None:
-        emma = await new_user(shared_system)
-        await tap_to_review(emma)
-        await emma.says("yes please")
-        await emma.sees(f"{like('checkout.review.press')}\n\n{like('checkout.review.title')}")
-        await emma.says("🙈" * 2048)
-        await emma.sees(f"{like('checkout.review.press')}\n\n{like('checkout.review.title')}")
-
-    async def with_a_sticker() -> None:
-        sari = await new_user(shared_system, "id")
-        await sari.sends_a_sticker()
-        await sari.sees(like("home.start.text", "id"))
-        await sari.taps(label("users.button.send", "id"))
-        await sari.sees(like("checkout.destination.ask", "id"))
-        await sari.sends_a_sticker()
-        await sari.sees(f"{like('users.chat.only_text', 'id')}\n\n{like('checkout.destination.ask', 'id')}")
-
-    await asyncio.gather(at_the_review(), with_a_sticker())
-
-
-async def test_a_second_tap_on_confirm_places_no_second_order(shared_system: System) -> None:
-    emma, number = await new_user(shared_system), "7731002201"
-    await tap_to_review(emma, number=number)
-    review, confirm = await emma.button(label("checkout.review.confirm"))
-    taps = await asyncio.gather(*(emma.presses(review, confirm, force=True) for _ in range(4)))
-    assert {tap["text"] for tap in taps} == {"", label("checkout.stale.placed")}
-    await emma.sees(like("orders.status_message.waiting"))
-    # Below it is what comes next, so the review is one line soon.
-    line = re.compile(rf"☑️ .+ → BCA ••••{number[-4:]} · \w{{7}}")
-    confirmed = await found(
-        lambda: emma.finds(review), lambda now: bool(now and line.fullmatch(now["text"])), what="a line"
-    )
-    assert "reply_markup" not in (confirmed or {})
-    assert len(await shared_system.service.orders(number)) == 1
-    assert await emma.count(like("orders.status_message.waiting")) == 1
-    assert await emma.count("lnbcrt") == 1
 
 
 async def test_a_review_that_was_confirmed_before_a_crash_stays_when_another_order_is_begun(
@@ -276,22 +234,3 @@ async def of_a_quiet_draft(shared_system: System) -> None:
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
     await emma.sees(like("orders.status_message.waiting"))
-
-
-async def test_notifications_of_an_order_leave_a_draft_alone_and_are_not_replaced(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    _, order = await tap_to_invoice(shared_system, emma)
-    await emma.says("/send")
-    await emma.sees(like("checkout.destination.ask_again"))
-    await emma.says("ovo")
-    await emma.sees(like("checkout.number.ask_ewallet"))
-    await shared_system.service.pays(order)
-    await emma.sees(like("orders.notification.paid"))
-    await emma.says("081234567890")
-    await emma.sees(like("checkout.holder.ask"))
-    await complete_order(shared_system, order)
-    sent = await emma.sees(like("orders.notification.sent_bank"))
-    before = await emma.finds(sent)
-    await emma.presses(sent, order_button(shared_system, order, OrderAction.RESEND), force=True)
-    await emma.sees(f"^{like('checkout.draft.replaced')}\n.+\n\n{review_pattern(number='1234567890')}")
-    assert await emma.finds(sent) == before

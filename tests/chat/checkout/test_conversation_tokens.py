@@ -7,9 +7,8 @@ from decimal import Decimal
 import pytest
 
 from tests.e2e.chat_user import ChatUser, Json
-from tests.e2e.local_times import move_to_noon
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import order_of, tap_change, tap_to_review, type_to_review
+from tests.e2e.orders.steps import order_of, tap_to_review, type_to_review
 from tests.e2e.system import System
 from tests.pictures import qr_texts
 from tests.texts import label, like, says
@@ -55,45 +54,11 @@ async def pays_with(  # noqa: PLR0917  each a fact of the token
     await emma.sees_times(0, like("orders.pay.deposit"))
 
 
-async def test_tokens_of_another_contract_are_never_shown_and_staff_hear_of_it(shared_system: System) -> None:
-    oscar, emma = ChatUser(shared_system.telegram, 2001), await new_user(shared_system)
-    await move_to_noon(oscar)
-    await chooses(emma, label("payments.channel.cbbtc"))
-    await shared_system.service.does("settings", wrongDeposit="contract")
-    await emma.taps(label("checkout.review.confirm_deposit"))
-    await emma.sees(like("orders.notification.not_shown"))
-    await oscar.sees(like("staff.alarm.invoice_mismatch"))
-    assert await emma.count(like("orders.pay.deposit")) == 0
-
-
 async def chooses(user: ChatUser, channel: str) -> None:
     """Go to the review with this way to pay."""
     await tap_to_review(user)
     await user.taps(label("checkout.review.use_way", way=channel.split(maxsplit=1)[0]))
     await user.sees(like("checkout.review.figures", pay=re.compile(rf"0\.[0-9]+ {channel}")))
-
-
-async def test_a_sum_belongs_to_one_deposit_and_the_next_review_names_another(shared_system: System) -> None:
-    first, second, third = await asyncio.gather(*(new_user(shared_system) for _ in range(3)))
-    for user in (first, second):
-        await chooses_sats(user, 43_210)
-        await user.sees_times(0, like("checkout.review.other_sum"))
-    for user, sats in ((first, 43_210), (second, 43_211)):
-        await user.taps(label("checkout.review.confirm_deposit"))
-        assert facts_of(await user.sees(like("orders.pay.deposit")))[0] == sats
-    await chooses_sats(third, 43_210)
-    await third.sees(like("checkout.review.other_sum", taken="0.0004321 cbBTC", sats="0.00043212 cbBTC"))
-    await third.taps(label("checkout.review.confirm_deposit"))
-    assert facts_of(await third.sees(like("orders.pay.deposit")))[0] == 43_212
-
-
-async def chooses_sats(user: ChatUser, sats: int) -> None:
-    """Go to the review of a cbBTC deposit of so many sats."""
-    await chooses(user, label("payments.channel.cbbtc"))
-    await tap_change(user, "amount")
-    await user.sees(like("checkout.amount.ask"))
-    await user.says(f"{sats} sats")
-    await user.sees(like("checkout.review.figures", pay=SUM))
 
 
 def facts_of(shown: Json) -> tuple[int, str]:

@@ -8,7 +8,7 @@ import pytest
 from tests.chat.recipients.test_recipients import has_sent, is_called, its_bank_was
 from tests.e2e.chat_user import ChatUser
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import DESTINATION_QUESTION, review_pattern, tap_change
+from tests.e2e.orders.steps import DESTINATION_QUESTION, review_pattern
 from tests.e2e.system import System
 from tests.texts import label, like, text
 
@@ -32,23 +32,6 @@ async def says(shared_system: System, *lines: str) -> ChatUser:
     for line in lines:
         await user.says(line)
     return user
-
-
-async def test_a_whole_line_goes_straight_to_the_review_whatever_the_order_of_its_parts(shared_system: System) -> None:
-    async def goes_to_review(line: str, holder: str) -> None:
-        user = await says(shared_system, line)
-        await user.sees(whole(holder))
-
-    before = len(await shared_system.service.orders())
-    await asyncio.gather(
-        goes_to_review("/send 500rb bca 1234567890 Budi", "Budi"),
-        goes_to_review("/send Budi Santoso, 123-456 7890 BCA Rp500.000", "Budi Santoso"),
-        goes_to_review("/send\nbca\n1234567890\na/n Budi\n500 ribu", "Budi"),
-        goes_to_review("/send 🙏 tolong kirim 500rb ke bca 1234567890", UNNAMED),
-        goes_to_review("500rb bca 1234567890 Budi", "Budi"),
-        goes_to_review("bca 1234567890 500.000", UNNAMED),
-    )
-    assert len(await shared_system.service.orders()) == before  # nothing is placed without the review's button
 
 
 async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_said_back(shared_system: System) -> None:
@@ -115,57 +98,6 @@ async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_sai
         asked("hello there", leftover("hello there"), like("checkout.destination.ask")),
         asked("🏦" * 2000, leftover(re.compile("🏦+…")), like("checkout.destination.ask")),
         asked("500rb gopay 021 3456789", landline, like("checkout.number.ask_ewallet")),
-    )
-
-
-async def test_a_line_is_taken_where_the_destination_is_asked_for(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    await emma.says("/send")
-    await emma.sees(like("checkout.destination.ask"))
-    await emma.says("bca 1234567890 Budi 500rb")
-    await emma.sees(whole("Budi"))
-    await tap_change(emma, "method")
-    await emma.sees(like("checkout.destination.ask"))
-    await emma.says("mandiri 1234567890123")
-    await emma.sees(
-        review_pattern(amount="Rp500,000", bank="Mandiri · BANK MANDIRI", number="1234567890123", holder=UNNAMED)
-    )
-
-
-async def test_a_line_takes_the_place_of_an_unfinished_order_and_says_so(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    await emma.says("/send")
-    await emma.sees(like("checkout.destination.ask"))
-    await emma.says("gopay")
-    await emma.sees(like("checkout.number.ask_ewallet"))
-    await emma.says("/send 500rb bca 1234567890 Budi")
-    await emma.sees(f"^{like('checkout.draft.replaced')}\n\n{whole('Budi')}")
-
-
-async def test_what_is_no_order_starts_none(shared_system: System) -> None:
-    async def greeted(line: str) -> None:
-        user = await says(shared_system, line)
-        await user.sees("^" + like("home.start.text"))
-
-    async def asked() -> None:
-        user = await says(shared_system, "did the 500rb to bca 1234567890 arrive?")
-        await user.sees(like("orders.asked.none"))
-
-    async def edited() -> None:
-        user = await new_user(shared_system)
-        message = await user.says("thanks")
-        await user.sees(like("home.chat.thanks"))
-        await user.edits(message, "500rb bca 1234567890")
-        await user.says("/status")
-        await user.sees(like("orders.status.none"))
-        assert await user.count(like("checkout.review.title")) == 0
-
-    await asyncio.gather(
-        edited(),
-        asked(),
-        greeted("call me on 081234567890"),
-        greeted("makan siang 50rb"),
-        greeted("bca 1234567890 " * 250),
     )
 
 

@@ -4,12 +4,11 @@ import asyncio
 
 import pytest
 
-from tests.chat.recipients.test_recipients import has_sent
-from tests.e2e.chat_user import ChatUser, text_of
+from tests.e2e.chat_user import ChatUser
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import DESTINATION_QUESTION, order_of, review_pattern, tap_to_review
+from tests.e2e.orders.steps import review_pattern, tap_to_review
 from tests.e2e.system import System
-from tests.texts import label, like, says
+from tests.texts import label, like
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -95,67 +94,6 @@ async def test_a_plain_line_keeps_what_was_understood_and_asks_the_rest(shared_s
     )
 
 
-async def test_a_plain_line_finds_a_saved_name(shared_system: System) -> None:
-    async def person_is_saved_with_another_number() -> None:
-        user = await has_sent(shared_system)
-        await user.says("kirim 250 ribu ke Budi Santoso di gopay 081234567890")
-        await user.sees(review_pattern(amount="Rp250,000", holder="Budi Santoso", **GOPAY))
-
-    async def saved_name() -> None:
-        user = await has_sent(shared_system)
-        await user.says("500rb budi")
-        await user.sees(f"^{understood('Rp500,000')}\n\n{like('checkout.destination.several', query='budi')}")
-        await user.taps("••••7890")
-        await user.sees(review_pattern(amount="Rp500,000", holder="Budi Santoso", **BCA))
-
-    await asyncio.gather(person_is_saved_with_another_number(), saved_name())
-
-
-async def test_what_is_said_about_money_begins_no_order(shared_system: System) -> None:
-    async def begins_none(line: str) -> None:
-        user = await new_user(shared_system)
-        await user.says(line)
-        await user.says("/cancel")
-        await user.sees(like("checkout.draft.nothing_to_cancel"))
-
-    lines = (
-        "uang 500rb ke bca 1234567890 belum masuk",
-        "my 500k to bca 1234567890 has not arrived",
-        "500rb ke bca 1234567890 lama banget",
-        "jangan kirim 500rb ke bca 1234567890",
-        "hutang 500rb",
-        "makan siang 50rb",
-        "123456",
-        "did you send 500k to bca",
-    )
-    await asyncio.gather(*map(begins_none, lines))
-
-
-async def test_a_line_in_place_of_the_amount_is_what_counts(shared_system: System) -> None:
-    async def at_amount() -> ChatUser:
-        user = await new_user(shared_system)
-        await user.says("/send bca 1234567890 Budi")
-        await user.sees(like("checkout.amount.ask"))
-        return user
-
-    async def whole() -> None:
-        user = await at_amount()
-        await user.says("750rb gopay 081234567890 Siti")
-        await user.sees(review_pattern(amount="Rp750,000", holder="Siti", **GOPAY))
-
-    async def polite() -> None:
-        user = await at_amount()
-        await user.says("tolong kirim 750rb aja ya")
-        await user.sees(review_pattern(amount="Rp750,000", holder="Budi", **BCA))
-
-    async def not_understood() -> None:
-        user = await at_amount()
-        await user.says("lots of money")
-        await user.sees(f"{like('core.amount.unreadable')}\n\n{like('checkout.amount.ask')}")
-
-    await asyncio.gather(whole(), polite(), not_understood())
-
-
 async def test_what_is_typed_at_the_review_changes_it_and_never_orders(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await tap_to_review(emma, number="7731002211")
@@ -183,70 +121,3 @@ async def test_what_is_typed_at_the_review_changes_it_and_never_orders(shared_sy
     await emma.sees(review_pattern(amount="Rp650,000", **GOPAY))
     assert await shared_system.service.orders("7731002211") == []
     assert await shared_system.service.orders("081234567890") == []
-
-
-async def test_a_sum_is_no_account_holders_name(shared_system: System) -> None:
-    async def at_holder() -> ChatUser:
-        user = await new_user(shared_system)
-        await user.says("/send")
-        await user.sees(DESTINATION_QUESTION)
-        await user.says("bca")
-        await user.sees(like("checkout.number.ask_bank"))
-        await user.says("1234567890")
-        await user.sees(like("checkout.holder.ask"))
-        return user
-
-    async def sum_is_kept() -> None:
-        user = await at_holder()
-        await user.says("750rb")
-        await user.sees(f"^{understood('Rp750,000 · BCA · 1234567890')}\n\n{like('checkout.holder.ask')}")
-        await user.says("Toko 88")
-        await user.sees(review_pattern(amount="Rp750,000", holder="Toko 88", **BCA))
-
-    async def both() -> None:
-        user = await at_holder()
-        await user.says("Budi Santoso 750rb")
-        await user.sees(
-            f"^{understood('Rp750,000 · BCA · 1234567890 · Budi Santoso')}|{review_pattern(holder='Budi Santoso')}"
-        )
-
-    async def dollars() -> None:
-        user = await at_holder()
-        await user.says("20 usd")
-        await user.sees(like("checkout.amount.dollars", text="20 usd"))
-
-    async def skipped(typed: str) -> None:
-        user = await at_holder()
-        await user.says(typed)
-        await user.sees(like("checkout.amount.ask", recipient="BCA · 1234567890"))
-
-    await asyncio.gather(sum_is_kept(), both(), dollars(), skipped("skip"), skipped("-"))
-
-
-@pytest.mark.parametrize("locale", ["en", "id"])
-async def test_a_walk_by_typing_alone_needs_one_button(shared_system: System, locale: str) -> None:
-    said = {
-        "en": ("hello", "send 250k to mom", "gopay", "0812 3456 7891", "Siti Aminah", "actually 300k"),
-        "id": ("halo", "kirim 250 ribu ke mama", "gopay", "0812 3456 7892", "Siti Aminah", "jadi 300rb"),
-    }[locale]
-    user = await new_user(shared_system, locale)
-    hello, line, bank, number, holder, amount = said
-    await user.says(hello)
-    await user.sees(like("home.start.text", locale))
-    await user.says(line)
-    await user.sees(like("checkout.destination.ask", locale))
-    await user.says(bank)
-    await user.sees(like("checkout.number.ask_ewallet", locale))
-    await user.says(number)
-    await user.sees(like("checkout.holder.ask", locale))
-    await user.says(holder)
-    await user.sees(like("checkout.review.title", locale))
-    await user.says(amount)
-    shown = await user.sees(review_pattern(locale, number=number.replace(" ", ""), holder=holder))
-    amounts = {"en": "Rp300,000", "id": "Rp300.000"}
-    assert says(text_of(shown), "checkout.review.figures", locale, amount=amounts[locale])
-    await user.taps(label("checkout.review.confirm", locale))
-    await user.sees(like("orders.status_message.waiting", locale), anywhere=True)
-    order = await order_of(shared_system, user)
-    await shared_system.service.pays(order)
-    await user.sees(like("orders.notification.paid", locale), anywhere=True)

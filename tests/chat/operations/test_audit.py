@@ -8,7 +8,6 @@ from contextlib import closing
 
 import pytest
 
-from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.e2e.bot_database import row_of
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
@@ -81,55 +80,6 @@ async def test_an_operator_reads_and_downloads_who_saw_what_and_why(shared_syste
     assert row["detail"] == "the bank wants to know"
     await oscar.says(f"/audit {oscar.id}")
     assert f"Oscar ({oscar.id})\n{exported_line(text('staff.audit.of_trail'))}" in text_of(await oscar.sees(TITLE))
-
-
-@session_loop
-async def test_what_operators_do_themselves_is_recorded_too_in_indonesian(shared_system: System) -> None:
-    oscar = ChatUser(shared_system.telegram, shared_system.oscar.id)
-    await tap_to_invoice(shared_system, await new_user(shared_system))
-    await oscar.speaks("id")
-    await oscar.says("/export 3 hari")
-    await oscar.sees(like("staff.export.caption", "id"))
-    await oscar.says(f"/audit {oscar.id}")
-    entries_of_oscar = text_of(await oscar.sees(like("staff.audit.title_of", "id", actor=shown_user(oscar.id))))
-    assert exported_line(text("staff.audit.of_orders", "id"), "id") in entries_of_oscar
-    await oscar.speaks("en")
-
-
-@session_loop
-async def test_pages_turn(shared_system: System) -> None:
-    await tap_to_invoice(shared_system, await new_user(shared_system))
-    await shared_system.oscar.speaks("en")
-    for _ in range(9):
-        await shared_system.oscar.says("/export 300 days")
-        await shared_system.oscar.sees(like("staff.export.caption"))
-    await shared_system.oscar.says("/audit")
-    newest = await shared_system.oscar.sees(TITLE)
-    await shared_system.oscar.taps(label("staff.audit.older"), message=newest)
-    older = await shared_system.oscar.sees(TITLE)
-    assert older["message_id"] == newest["message_id"]
-    assert text_of(older) != text_of(newest)
-    await shared_system.oscar.taps(label("staff.audit.newest"), message=older)
-    assert text_of(await shared_system.oscar.sees(TITLE)) == text_of(newest)
-
-
-@session_loop
-async def test_nobody_but_an_operator_in_private_reads_it(shared_system: System) -> None:
-    emma, reference = await reveal_recipient(shared_system, "compare with the slip")
-    await shared_system.oscar.speaks("en")
-    for user in (emma, shared_system.rina):
-        await user.says("/audit")
-        await user.sees(like("checkout.chat.unknown_command"))
-        await user.says("/start")
-        under = await user.sees(f"{like('home.start.text')}|{like('home.start.staff')}")
-        for button in ("au:page::", f"au:page::{shared_system.rina.id}", "au:export", "au:csv:day", "au:nothing"):
-            assert (await user.presses(under, button, force=True))["text"]
-        assert await user.count(TITLE) == 0
-    group = ChatUser(shared_system.telegram, shared_system.oscar.id, SUPPORT_GROUP_ID)
-    under = await group.says("/audit")
-    for button in ("au:page::", "au:export", "au:csv:day"):
-        assert (await group.presses(under, button, force=True))["text"]
-    assert await group.count(f"{TITLE}|{reference}|compare with") == 0
 
 
 @session_loop

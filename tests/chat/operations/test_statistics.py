@@ -4,20 +4,14 @@ import csv
 import io
 import re
 from datetime import UTC, datetime
-from pathlib import Path
 
-import pytest
-
-from tests.chat.system import running_in_process
 from tests.e2e.bot_database import row_of, wait_for_row
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.local_times import JAKARTA, now_in_jakarta
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import complete_order, tap_to_invoice, type_to_invoice
+from tests.e2e.orders.steps import complete_order, tap_to_invoice
 from tests.e2e.system import System
 from tests.texts import label, like, says, text
-
-session_loop = pytest.mark.asyncio(loop_scope="session")
 
 
 async def download_table(user: ChatUser, message: Json) -> tuple[str, list[dict[str, str]]]:
@@ -82,86 +76,3 @@ async def test_an_operator_sees_and_downloads_what_was_ordered_paid_and_sent(kir
     assert not {"1234567890", str(emma.id)} & set(row.values())
     await oscar.taps(month)
     assert await oscar.count(like("staff.export.caption")) == 1, "a second tap sends no second file"
-
-
-@session_loop
-async def test_a_time_is_typed_and_the_service_may_be_away(shared_system: System) -> None:
-    oscar, emma = ChatUser(shared_system.telegram, shared_system.oscar.id), await new_user(shared_system)
-    await oscar.speaks("id")
-    await type_to_invoice(shared_system, emma)
-    await oscar.says("/export")
-    await oscar.sees(like("staff.export.ask", "id"))
-    await oscar.says("kapan saja")
-    await oscar.sees(like("staff.export.unclear", "id"))
-    await oscar.says("1/1/2001 - 2/1/2001")
-    await oscar.sees(like("staff.export.none", "id"))
-    await oscar.says("/export 3 hari")
-    document = await oscar.sees(like("staff.export.caption", "id"))
-    assert (await download_table(oscar, document))[1]
-    await shared_system.service.fails_with("html", method="GET", path="/v1/platform/stats", times=None)
-    await oscar.says("/stats")
-    await oscar.sees(like("operations.statistics.head", "id", period=text("operations.statistics.week", "id")))
-    shown = await oscar.sees(like("operations.platform.no_stats", "id"))
-    assert (
-        f"{text('operations.platform.rails', 'id')}\n• {text('operations.platform.bitcoin_onchain', 'id')}"
-        in shown["text"]
-    )
-
-
-async def test_statistics_of_a_service_without_rails(tmp_path: Path) -> None:
-    async with running_in_process(tmp_path, "live") as live:
-        oscar = live.oscar
-        await oscar.speaks("id")
-        await live.service.does("settings", configured=False)
-        await oscar.says("/stats")
-        shown = await oscar.sees(
-            like("operations.platform.figure", "id", name=text("operations.platform.tagline", "id"))
-        )
-    values = (("total_orders", r"\d+"), ("total_volume_idr", r"Rp[\d.]+"), ("total_volume_sats", r"[\d.]+ sats"))
-    written = (
-        like(
-            "operations.platform.figure_and_ours",
-            "id",
-            name=text(f"operations.platform.{name}", "id"),
-            value=re.compile(value),
-            ours=re.compile(value),
-        )
-        for name, value in values
-    )
-    assert re.search("\n".join(written) + "\n", shown["text"])
-    assert says(shown["text"], "operations.platform.unconfigured", "id")
-
-
-@session_loop
-async def test_other_users_get_an_unknown_command_and_an_old_button(shared_system: System) -> None:
-    emma, oscar = await new_user(shared_system), ChatUser(shared_system.telegram, shared_system.oscar.id)
-    await emma.says("/start")
-    greeting = await emma.sees(like("home.start.text"))
-    for command in ("/stats", "/export", "/export 2026"):
-        await emma.says(command)
-        await emma.sees(like("checkout.chat.unknown_command"))
-    for button in ("st:show:week", "st:export", "st:csv:month"):
-        pressed = await emma.presses(greeting, button, force=True)
-        assert pressed["text"]
-    assert (
-        await emma.count(
-            "|".join(map(like, ("staff.export.ask", "operations.statistics.week", "staff.export.caption")))
-        )
-        == 0
-    )
-    await oscar.speaks("en")
-    await oscar.says("/export")
-    asking = await oscar.sees(like("staff.export.ask"))
-    for button in ("st:csv:century", "st:show:year", "st:csv"):
-        assert (await oscar.presses(asking, button, force=True))["text"]
-
-
-async def test_a_user_who_is_no_longer_an_operator_cannot_answer_the_question(kirim: System) -> None:
-    await kirim.oscar.speaks("en")
-    await kirim.oscar.says("/export")
-    await kirim.oscar.sees(like("staff.export.ask"))
-    await kirim.stop_bot()
-    await kirim.start_bot(OPERATOR_IDS="2999")
-    await kirim.oscar.says("3 days")
-    await kirim.oscar.sees(like("home.start.text"))
-    assert await kirim.oscar.count(f"{like('staff.export.none')}|{like('staff.export.caption')}") == 0

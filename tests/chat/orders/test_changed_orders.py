@@ -1,15 +1,11 @@
 """Someone changes a row in the database. The user reads that it is damaged, and nothing can be paid."""
 
-from bot.orders.repository import MissedOrder, MissedOrderRepository, OrderRepository
-from bot.support.repository import TicketRepository
+from bot.orders.repository import OrderRepository
 from tests.e2e.bot_database import change_rows, open_transaction
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import refresh_status, tap_to_invoice, tap_to_review
 from tests.e2e.system import System
-from tests.support.builders import a_ticket
 from tests.texts import label, like
-from tests.times import NOW
-from tests.waiting import until
 
 TO_A_THIEF = "UPDATE orders SET bolt11 = 'lnbc of a thief' WHERE service_id = ?"
 
@@ -25,24 +21,6 @@ async def test_who_looks_at_an_order_that_was_changed_reads_not_to_pay_it(kirim:
     await changes(kirim, TO_A_THIEF, order["id"])
     await refresh_status(kirim, emma, pay, order)
     await emma.sees(like("orders.chat.order_unreadable"))
-
-
-async def test_a_changed_order_keeps_nobody_from_help_or_from_what_follows_a_missed_message(kirim: System) -> None:
-    emma = await new_user(kirim)
-    _, order = await tap_to_invoice(kirim, emma)
-    async with open_transaction(kirim) as tx:
-        ours = (await OrderRepository(tx).by_service_id([order["id"]]))[order["id"]].reference
-        assert await TicketRepository(tx).add(a_ticket(user_id=emma.id, order_reference=ours))
-        await MissedOrderRepository(tx).save(MissedOrder(user_id=emma.id, reference=ours, at=NOW))
-    await changes(kirim, TO_A_THIEF, order["id"])
-    await emma.says("/help")
-    await emma.sees(like("support.help.text"))
-
-    async def is_forgiven() -> bool:
-        async with open_transaction(kirim) as tx:
-            return await MissedOrderRepository(tx).of_user(emma.id) == ()
-
-    await until(is_forgiven)
 
 
 async def test_who_confirms_a_draft_that_was_changed_since_its_review_orders_nothing(kirim: System) -> None:

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from tests.chat.system import running_in_process
 from tests.e2e.chat_user import ChatUser, Json
-from tests.e2e.faults import clear_faults, confirm_found_order, count_posts, invoices_in
+from tests.e2e.faults import clear_faults, count_posts, invoices_in
 from tests.e2e.local_times import move_to_noon
 from tests.e2e.new_users import Sender, new_senders_at_review
 from tests.texts import label, like
@@ -55,9 +55,6 @@ def each_profile(name: str, documented: Sequence[str], live: Sequence[str]) -> p
     return pytest.mark.parametrize(("sender", name), cases, indirect=["sender"])
 
 
-live_only = pytest.mark.parametrize("sender", ["live"], indirect=True)
-
-
 async def is_shown_one_invoice(sender: Sender) -> None:
     await sender.chat.sees(SHOWN, anywhere=True)
     assert await invoices_in(sender.chat) == {order["invoiceBolt11"] for order in await sender.orders()}
@@ -67,20 +64,6 @@ async def is_shown_one_invoice(sender: Sender) -> None:
 async def is_shown_nothing(sender: Sender, *, orders: int = 0) -> None:
     assert await invoices_in(sender.chat) == set()
     assert len(await sender.orders()) == orders
-
-
-@each_profile("fault", ["drop_after", "500_after", "html", "truncated"], ["drop_after"])
-async def test_an_order_whose_answer_was_lost_is_found_and_shown_once(
-    sender: Sender, fault: str, request: pytest.FixtureRequest
-) -> None:
-    before = await count_posts(sender.system)
-    await sender.system.service.fails_with(fault, times=1)
-    await sender.chat.taps(label("checkout.review.confirm"))
-    # The user is only notified of the search if the order isn't found before.
-    if request.node.callspec.params["sender"] == "documented":
-        await confirm_found_order(sender.chat)
-    await is_shown_one_invoice(sender)
-    assert await count_posts(sender.system) == before + 1
 
 
 @pytest.mark.parametrize("fault", ["drop_before", "503"])
@@ -95,19 +78,6 @@ async def test_whether_an_order_exists_that_is_not_found_is_the_users_to_decide(
     await sender.chat.taps(label("orders.button.try_again"), message=question)
     await is_shown_one_invoice(sender)
     assert await count_posts(sender.system) == before + 2
-
-
-async def test_an_empty_list_proves_nothing_and_the_order_is_adopted_once_the_list_shows_it(sender: Sender) -> None:
-    before = await count_posts(sender.system)
-    await sender.system.service.fails_with("drop_after", times=1)
-    await sender.system.service.fails_with("empty_list", method="GET")
-    await sender.chat.taps(label("checkout.review.confirm"))
-    await sender.chat.sees(ASKED, anywhere=True)
-    await is_shown_nothing(sender, orders=1)
-    await sender.system.service.heals()
-    await confirm_found_order(sender.chat)
-    await is_shown_one_invoice(sender)
-    assert await count_posts(sender.system) == before + 1
 
 
 @pytest.mark.parametrize(
@@ -133,42 +103,6 @@ async def test_a_refused_order_is_told_at_once_and_not_tried_again(
     await sender.chat.sees(told, anywhere=True)
     await is_shown_nothing(sender)
     assert await count_posts(sender.system) == before + 1
-
-
-@pytest.mark.parametrize("skew", [-600, 600])
-async def test_an_order_is_found_though_the_services_clock_is_ten_minutes_off(sender: Sender, skew: int) -> None:
-    await sender.system.service.does("settings", clockSkewSeconds=skew)
-    await sender.system.service.fails_with("drop_after", times=1)
-    await sender.chat.taps(label("checkout.review.confirm"))
-    await confirm_found_order(sender.chat)
-    await is_shown_one_invoice(sender)
-
-
-@live_only
-async def test_an_order_made_during_the_services_outage_is_followed_by_its_id_alone(sender: Sender) -> None:
-    await sender.system.service.does("settings", databaseDown=True)
-    await sender.chat.taps(label("checkout.review.confirm"))
-    await is_shown_one_invoice(sender)
-    (order,) = await sender.orders()
-    assert order["id"].startswith("mem_")
-    await sender.system.service.does("settings", databaseDown=False)
-    await sender.system.service.pays(order)
-    await sender.chat.sees(like("orders.notification.paid"))
-
-
-@live_only
-async def test_an_unanswered_order_that_no_list_will_ever_show_is_asked_about(sender: Sender) -> None:
-    before = await count_posts(sender.system)
-    await sender.system.service.does("settings", databaseDown=True)
-    await sender.system.service.fails_with("drop_after", times=1)
-    await sender.chat.taps(label("checkout.review.confirm"))
-    question = await sender.chat.sees(ASKED, anywhere=True)
-    await is_shown_nothing(sender, orders=1)
-    await sender.system.service.does("settings", databaseDown=False)
-    await sender.chat.taps(label("orders.button.try_again"), message=question)
-    await sender.chat.sees(SHOWN)
-    assert len(await invoices_in(sender.chat)) == 1
-    assert await count_posts(sender.system) == before + 2
 
 
 async def test_a_destination_that_vanished_before_confirming_is_told_and_asked_for_again(sender: Sender) -> None:
@@ -199,38 +133,6 @@ async def test_a_price_that_moved_is_asked_about_before_the_invoice_is_shown(sen
     await sender.chat.taps(label("orders.button.accept_price"))
     await is_shown_one_invoice(sender)
     assert await count_posts(sender.system) == before + 1
-
-
-async def test_a_deposit_whose_price_moved_is_shown_only_after_the_list_of_orders_was_read(sender: Sender) -> None:
-    await sender.system.service.does("settings", lockedPricePercent=5)
-    await sender.chat.taps(label("checkout.review.use_way", way="cbBTC"))
-    await sender.chat.taps(label("checkout.review.confirm_deposit"))
-    await sender.chat.sees(like("orders.notification.price_moved"), anywhere=True)
-    await sender.system.service.fails_with("empty_list", method="GET")
-    await sender.chat.taps(label("orders.button.accept_price"))
-    await sender.chat.sees(like("orders.cannot_compare"))
-    assert await sender.chat.count(like("orders.pay.deposit")) == 0
-    await sender.system.service.heals()
-    await sender.chat.taps(label("orders.button.accept_price"))
-    await sender.chat.sees(like("orders.pay.deposit"), anywhere=True)
-
-
-async def test_an_order_whose_price_moved_too_far_for_the_user_is_put_aside_and_never_shown(sender: Sender) -> None:
-    await sender.system.service.does("settings", lockedPricePercent=5)
-    await sender.chat.taps(label("checkout.review.confirm"))
-    moved = await sender.chat.sees(like("orders.notification.price_moved"), anywhere=True)
-    accept = moved["reply_markup"]["inline_keyboard"][0][0]["callback_data"]
-    await sender.chat.taps(label("orders.button.no_thanks"))
-    await sender.chat.sees(like("orders.dropped"))
-    await sender.chat.presses(moved, accept, force=True)
-    await sender.chat.sees(like("orders.dropped"), anywhere=True)
-    await is_shown_nothing(sender, orders=1)
-
-
-async def test_a_price_that_hardly_moved_needs_no_question(sender: Sender) -> None:
-    await sender.system.service.does("settings", lockedPricePercent=0.5)
-    await sender.chat.taps(label("checkout.review.confirm"))
-    await is_shown_one_invoice(sender)
 
 
 @each_profile("wrong", ["amount", "network", "expired"], ["expired"])

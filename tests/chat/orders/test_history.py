@@ -5,7 +5,6 @@ import base64
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any
 
 import pytest
@@ -16,13 +15,11 @@ from bot.orders.buttons import OrderAction
 from bot.orders.order import Order, Phase, new_reference
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import OrderStep, PayoutMethod
-from tests.e2e.bot_database import row_of, wait_for_row
-from tests.e2e.chat_user import ChatUser, Json, text_of
-from tests.e2e.local_times import DAY, is_today
+from tests.e2e.bot_database import row_of
+from tests.e2e.chat_user import ChatUser, Json
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import (
     DESTINATION_QUESTION,
-    ENDED,
     complete_order,
     order_button,
     review_pattern,
@@ -58,17 +55,6 @@ async def save_orders(system: System, user: ChatUser, *orders: Mapping[str, Any]
     return made
 
 
-def references(message: Json) -> list[str]:
-    """Return the orders on a page, in their sequence."""
-    return re.findall(r"^([0-9A-Z]{7}) · ", message["text"], re.MULTILINE)
-
-
-def at_a_time(key: str) -> str:
-    """Return the pattern of a line of the timeline, with its day if that changes."""
-    day = rf"(?:(?:{re.escape(text('orders.timeline.today'))}|{DAY})\n)?"
-    return day + like("orders.timeline.line", at=re.compile(r"\d\d:\d\d WIB"), what=text(key))
-
-
 async def open_newest_page(user: ChatUser) -> Json:
     """Open the newest page."""
     await user.says("/orders")
@@ -86,112 +72,6 @@ async def open_page(user: ChatUser, reference: str) -> Json:
     """Open an order's page from the list that has it."""
     await tap_order(user, reference)
     return await user.sees(like("orders.order_page.reference", reference=reference))
-
-
-async def test_all_orders_can_be_leafed_through_while_others_arrive(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    await emma.says("/orders")
-    await emma.sees(like("orders.history.none"))
-    orders = await save_orders(shared_system, emma, *({"number": f"55500000{n:02}"} for n in range(13)))
-    newest_first = [order.reference for order in reversed(orders)]
-    first = await open_newest_page(emma)
-    assert references(first) == newest_first[:6]
-    entry = like(
-        "orders.history.entry",
-        mark="✅",
-        amount="Rp250,000",
-        destination="BCA ••••0012",
-        reference=newest_first[0],
-        day=re.compile(DAY),
-        state=text("orders.status.sent"),
-    )
-    assert re.search(entry, first["text"])
-    await save_orders(shared_system, emma, {"created_at": datetime.now(UTC)})
-    await emma.taps(label("orders.history.older"))
-    second = await emma.sees("••••0006")
-    assert second["message_id"] == first["message_id"]
-    assert references(second) == newest_first[6:12]
-    assert label("orders.history.here", first="8", last="13", total="14") in await emma.buttons()
-    page = await open_page(emma, newest_first[8])
-    assert page["message_id"] == first["message_id"]
-    assert "••••0004\nSARI DEWI" in page["text"]
-    await emma.taps(label("orders.button.history"))
-    assert newest_first[8] in references(await emma.sees(like("orders.history.title")))
-    await emma.presses(first, f"h:{newest_first[12]}", force=True)
-    assert references(await emma.sees("••••0000")) == newest_first[12:]
-    for nobodys in ("h:", "h:999", "h:ZZZZZZZ"):
-        await emma.presses(first, nobodys, force=True)
-        newest = await emma.waits_for(lambda message: len(references(message)) == 6, anywhere=True)
-        assert references(newest)[1:] == newest_first[:5]
-
-
-async def test_an_order_from_a_link_shows_the_last_digits_and_no_button_fills_in_its_number(
-    shared_system: System,
-) -> None:
-    emma = await new_user(shared_system)
-    number = "5550000042"
-    (order,) = await save_orders(shared_system, emma, {"number": number, "origin": "a link"})
-    await open_newest_page(emma)
-    page = await open_page(emma, order.reference)
-    assert "••••0042\nSARI DEWI" in page["text"]
-    labels = await emma.labels_of(page)
-    assert label("orders.button.open_link") in labels
-    assert label("orders.button.resend") not in labels
-    for action in ("resend", "requote", "link"):
-        await emma.presses(page, f"o:{order.reference}:{action}", force=True)
-        await emma.sees(like("payment_requests.pay.unknown"))
-    assert number not in str(await emma.messages())
-
-
-async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    _, order = await tap_to_invoice(shared_system, emma)
-    row = row_of(shared_system, order)
-    reference, created_at = str(row["reference"]), datetime.fromisoformat(str(row["created_at"])).replace(tzinfo=UTC)
-    await emma.says("/status")
-    await emma.sees(like("orders.status.waiting"))
-    await emma.taps(label("orders.button.history"))
-    entry = {"amount": "Rp500,000", "destination": "BCA ••••7890", "reference": reference}
-    day = re.compile(f"{re.escape(text('infra.time.today'))}|{DAY}")
-    listed = await emma.sees(
-        like("orders.history.entry", "en", mark="⏳", state=text("orders.status.waiting"), day=day, **entry)
-    )
-    assert text("infra.time.today") in text_of(listed) or not is_today(created_at)
-    page = await open_page(emma, reference)
-    price = text("orders.price.price", price=f"{order['satAmount']:,} sats · {label('payments.channel.lightning')}")
-    assert f"{price}\n{text('orders.order_page.rate', rate='Rp')}" in page["text"]
-    assert text("orders.order_page.service_id", id=order["id"]) in page["text"]
-    assert re.search(
-        f"\n\n{at_a_time('orders.timeline.confirmed')}\n{at_a_time('orders.step.created')}\n\n", page["text"]
-    )
-    payable = await emma.presses(page, f"o:{reference}:resend", force=True)
-    assert payable["text"] == label("checkout.repeat.open")
-    await emma.sees(like("orders.status_message.waiting"))
-    assert await emma.count(like("checkout.review.title")) == 0
-    await shared_system.service.pays(order)
-    paid = await emma.sees(like("orders.notification.paid"), anywhere=True)
-    await emma.taps(label("orders.button.refresh"), message=page)
-    heading = like("orders.order_page.heading", mark="⏳", state=text("orders.status.paid"))
-    await emma.sees(f"{heading}(?s:.*){like('orders.price.paid')}(?s:.*){at_a_time('orders.step.paid')}\n")
-    await complete_order(shared_system, order)
-    sent = await emma.sees(like("orders.notification.sent_bank"), anywhere=True)
-    await wait_for_row(shared_system, order, phase="done")
-    await emma.sees(ENDED, anywhere=True)
-    for message in (paid, sent):
-        now, known = await emma.finds(message), {each["message_id"] for each in await emma.messages()}
-        await emma.presses(message, f"o:{reference}:page", force=True)
-        shown = await emma.waits_for(partial(is_page, known=known), what="a page of its own")
-        assert await emma.finds(message) == now
-    assert await emma.labels_of(shown) == [
-        label(f"orders.button.{name}") for name in ("resend", "receipt", "help", "history")
-    ]
-
-
-def is_page(message: Json, known: set[int]) -> bool:
-    """Return whether this is the page of a completed order, and a new message."""
-    head, end = like("orders.status.sent"), like("orders.status_message.sent_bank")
-    page = f"✅ {head}\n(?s:.*){at_a_time('orders.step.sent')}\n\n{end}"
-    return message["message_id"] not in known and re.search(page, text_of(message)) is not None
 
 
 async def test_one_tap_sends_to_the_same_recipient_again(shared_system: System) -> None:
@@ -261,27 +141,6 @@ async def at_a_gone_bank(shared_system: System) -> None:
     await emma.sees(like("checkout.holder.ask"))
     await emma.taps(label("checkout.holder.skip"))
     await emma.sees(review_pattern(amount="Rp250,000", bank="BCA · BANK CENTRAL ASIA"))
-
-
-async def test_what_cant_be_sent_again_says_why(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    forgotten, undecided = await save_orders(
-        shared_system,
-        emma,
-        {"number": "", "holder": None},
-        {"phase": Phase.ABANDONED, "state": "", "step": OrderStep.CREATED, "paid_at": None, "ended_at": None},
-    )
-    await open_newest_page(emma)
-    page = await open_page(emma, forgotten.reference)
-    assert page["text"].endswith(text("orders.order_page.forgotten"))
-    assert label("orders.button.resend") not in await emma.buttons()
-    for action in ("resend", "requote"):
-        refused = await emma.presses(page, f"o:{forgotten.reference}:{action}", force=True)
-        assert refused["show_alert"] == (action == "resend")
-    assert refused["text"] == label("orders.stale.order")
-    assert await emma.count(like("checkout.review.title")) == 0
-    await emma.presses(page, f"o:{undecided.reference}:requote", force=True)
-    await emma.sees(like("checkout.review.title"))
 
 
 async def test_a_strangers_buttons_show_nothing_of_an_order(shared_system: System) -> None:

@@ -2,28 +2,23 @@
 
 import asyncio
 import re
-import time
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
-from functools import partial
 
 import pytest
 import pytest_asyncio
 
 from tests.chat.system import running_in_process
 from tests.e2e.chat_user import ChatUser, Json, text_of
-from tests.e2e.faults import wait_until_idle
 from tests.e2e.local_times import minutes_between, now_in_jakarta
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import DESTINATION_QUESTION, order_of
 from tests.e2e.system import System
 from tests.texts import label, like, says
-from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 LIMITS = {"MAX_OPEN_ORDERS": "1", "MAX_ORDERS_PER_HOUR": "2", "MAX_IDR_PER_DAY": "1200000"}
-FLOOD = like("infra.limits.messages", count=re.compile(r"\d+"))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -87,26 +82,6 @@ async def test_the_day_is_told_with_what_would_be_fine_now_and_that_goes_through
     await sari.sees(like("orders.status_message.waiting"))
 
 
-async def test_a_flood_is_told_once_and_is_none_where_the_bot_was_away(kirim: System) -> None:
-    await kirim.kill_bot()
-    sabar, rusuh, tenang = await new_user(kirim), await new_user(kirim), await new_user(kirim)
-    for _ in range(7):
-        last = await sabar.says("/status")
-    # Telegram's times are whole seconds. The bot must start in a later second than the message.
-    await until(partial(is_before, last["date"] + 1), what="another second")
-    async with kirim.another_bot(MAX_MESSAGES_PER_MINUTE="4"):
-        for _ in range(9):
-            await rusuh.says("/start")
-        await rusuh.sees(FLOOD, anywhere=True)
-        assert re.search(FLOOD, (await rusuh.taps(label("users.button.send")))["text"])
-        await tenang.says("/status")
-        await tenang.sees(like("orders.status.none"))
-        await sabar.sees_times(7, like("orders.status.none"))
-        await wait_until_idle(kirim)
-        assert [await user.count(FLOOD) for user in (sabar, rusuh, tenang)] == [0, 1, 0]
-        assert await rusuh.count(like("home.start.text")) == 4
-
-
 async def a_stranger_drops_nothing(kirim: System, emma: ChatUser, take: str) -> None:
     sari = await new_user(kirim)
     _, drop = await emma.button(take)
@@ -115,10 +90,6 @@ async def a_stranger_drops_nothing(kirim: System, emma: ChatUser, take: str) -> 
     answered = await sari.presses(welcome, drop, force=True)
     assert (answered["text"], answered["show_alert"]) == (label("orders.stale.not_yours"), True)
     assert await emma.count("lnbcrt") == 1
-
-
-async def is_before(second: int) -> bool:
-    return second < int(time.time())
 
 
 async def ordered(system: System, user: ChatUser, amount: str) -> Json:

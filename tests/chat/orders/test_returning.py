@@ -97,26 +97,6 @@ async def test_an_invoice_that_came_during_a_block_is_shown_as_one_and_goes_with
     await emma.sees_times(0, like("orders.status_message.waiting"))
 
 
-async def test_operators_see_how_many_invoices_are_in_sight_of_users_who_blocked_the_bot(
-    shared_system: System,
-) -> None:
-    emma, oscar = await new_user(shared_system), ChatUser(shared_system.telegram, 2001)
-    order = await to_pay(shared_system, emma, "lightning")
-    await wait_until_idle(shared_system)
-    await emma.blocks()
-    await shared_system.service.pays(order)
-    await wait_until_undeliverable(shared_system, emma)
-    hidden = like("operations.status.not_removed", count="0", blocked="1")
-    await oscar.says("/status")
-    await oscar.sees(hidden)
-    await emma.blocks(blocked=False)
-    await emma.sees_times(0, like("orders.status_message.waiting"))
-    await wait_until_idle(shared_system)
-    await oscar.says("/status")
-    await oscar.sees(like("operations.status.checks"))
-    assert not await oscar.count(hidden) - 1
-
-
 async def test_an_asker_who_blocked_the_bot_reads_on_return_what_has_come_in(shared_system: System) -> None:
     sari, emma = await new_user(shared_system), await new_user(shared_system)
     words = [await a_link(sari), await a_link(sari), await an_open_link(sari)]

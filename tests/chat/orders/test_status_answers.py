@@ -16,31 +16,6 @@ from tests.texts import label, like, text
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def test_where_is_my_money_shows_an_unpaid_order_and_warns_of_paying_twice(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    await tap_to_invoice(shared_system, emma)
-    await emma.says("Where is my money??")
-    shown = await emma.sees(like("orders.asked.waiting"))
-    assert str(row_of(shared_system, await order_of(shared_system, emma))["reference"]) in shown["text"]
-    assert {label("orders.button.show_payment"), label("orders.button.refresh"), label("orders.button.help")} <= set(
-        await emma.labels_of(shown)
-    )
-
-
-async def test_is_it_paid_follows_an_order_to_its_end(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    _, order = await tap_to_invoice(shared_system, emma)
-    await shared_system.service.pays(order)
-    await emma.sees(like("orders.notification.paid"))
-    await emma.says("is it paid?")
-    await emma.sees(like("orders.asked.paid"))
-    await complete_order(shared_system, order)
-    await emma.sees(like("orders.notification.sent_bank"))
-    await emma.says("my mom hasn't received it")
-    shown = await emma.sees(like("orders.asked.sent"))
-    assert label("orders.button.help") in await emma.labels_of(shown)
-
-
 async def test_any_words_get_the_newest_order(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await tap_to_invoice(shared_system, emma)
@@ -109,16 +84,6 @@ async def test_a_greeting_is_one_line_with_the_order_in_progress_and_without_an_
     await emma.sees(f"^{like('home.chat.greeting')}$")
 
 
-async def test_who_wants_a_paid_order_back_hears_that_it_goes_on_and_whom_to_ask(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    _, order = await tap_to_invoice(shared_system, emma)
-    await shared_system.service.pays(order)
-    await emma.sees(like("orders.notification.paid"))
-    await emma.says("refund please")
-    shown = await emma.sees(like("orders.asked.cancel_paid"))
-    assert label("orders.button.help") in await emma.labels_of(shown)
-
-
 async def test_a_question_with_an_open_ticket_shows_the_order_and_support_below_it(shared_system: System) -> None:
     emma, _ = await fail_after_payment(shared_system)
     asked = await emma.says("where is my money?")
@@ -144,34 +109,6 @@ async def test_a_failed_payout_is_in_the_status_until_an_operator_settles_it(sha
     assert await change_rows(shared_system, settled, {"about": reference}) == 1
     await emma.says("/status")
     await emma.sees(like("orders.status.none"))
-
-
-async def test_a_failed_payout_is_meant_although_a_later_order_has_ended(shared_system: System) -> None:
-    emma, _ = await fail_after_payment(shared_system)
-    await emma.says("/send 250rb bca 9876543210 Budi")
-    await emma.taps(label("checkout.review.confirm"))
-    await emma.sees(like("orders.status_message.waiting"))
-    order = await order_of(shared_system, emma)
-    await shared_system.service.pays(order)
-    await complete_order(shared_system, order)
-    await emma.sees(like("orders.notification.sent_bank"), anywhere=True)
-    await emma.says("where is my money?")
-    await emma.sees(like("orders.status_message.failed_paid"))
-
-
-async def test_no_question_is_read_while_an_answer_is_expected(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    await emma.says("/send")
-    await emma.sees(like("checkout.destination.ask"))
-    await emma.says("status")
-    await emma.sees(like("checkout.destination.unknown"))
-    assert await emma.count(like("home.chat.not_understood")) == 0
-
-
-async def test_what_reads_as_an_order_stays_an_order(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    await emma.says("kirim 500rb ke bca 1234567890")
-    await emma.sees(like("checkout.review.title"))
 
 
 async def test_an_open_ticket_gets_the_question_first(shared_system: System) -> None:
@@ -225,21 +162,6 @@ async def test_a_pasted_invoice_of_an_order_leads_to_a_wallet(shared_system: Sys
     await omar.says(invoice)
     await omar.sees(like("orders.asked.other_invoice"))
     assert invoice[:40] not in shared_system.read_log()
-
-
-@pytest.mark.parametrize(
-    "pasted",
-    [
-        "emma@walletofsatoshi.com",
-        "lightning:LNURL1DP68GURN8GHJ7AMPD3KX2AR0VEEKZAR0WD5XJTNRDAKJ7TNHV4KXCTTTDEHHWM30D3H82UNVWQHK",
-        "lno1qgsqvgnwgcg35z6ee2h3yczraddm72xrfua9uve2rlrm9deu7xyfzrcgqgn3qzs",
-    ],
-)
-async def test_what_kirim_cannot_pay_to_gets_a_sentence_and_not_the_welcome(shared_system: System, pasted: str) -> None:
-    emma = await new_user(shared_system)
-    await emma.says(pasted)
-    await emma.sees(like("orders.asked.payee"))
-    assert pasted not in shared_system.read_log()
 
 
 async def test_a_picture_outside_a_ticket_shows_the_order_and_says_that_nobody_saw_it(shared_system: System) -> None:

@@ -5,11 +5,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
 
-from bot.infra.db.database import Database
 from tests.chat.system import InProcessSystem, running_in_process
-from tests.chat.transactions import Budget, counting_transactions, read_budgets
+from tests.chat.transactions import counting_transactions, read_budgets
 from tests.e2e.chat_user import ChatUser
 from tests.e2e.faults import ORDERS, wait_until_idle
 from tests.e2e.new_users import new_user
@@ -53,20 +51,6 @@ async def test_the_steps_to_the_invoice_stay_within_their_budget(
     first, *others = (name for name, _, _ in way)
     expected = {name: budgets[name] + budgets[EVERY_UPDATE] for name in (first, *others)}
     counter.assert_within(expected | {first: expected[first] + budgets[FIRST_UPDATE]})
-
-
-async def test_a_step_that_exceeds_its_budget_is_named_with_its_statements(tmp_path: Path) -> None:
-    async def be_idle() -> None:
-        pass
-
-    database = Database(str(tmp_path / "kirim.db"))
-    with counting_transactions(be_idle) as counter:
-        async with counter.step("hello"), database.reading() as tx:
-            await tx.connection.execute(text("SELECT 41 + 1"))
-    await database.close()
-    counter.assert_within({"hello": Budget((), ("to know",))})
-    with pytest.raises(AssertionError, match=r"hello: 0 writes and 1 reads(?s:.)*SELECT 41 \+ 1"):
-        counter.assert_within({"hello": Budget((), ())})
 
 
 async def act(user: ChatUser, does: str, sees: str) -> None:

@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.infra.telegram.ui.callbacks import MAX_BYTES
 from bot.orders.buttons import OrderAction
-from bot.payment_reminders.buttons import NewReminderButton, ReminderAction, ReminderButton
+from bot.payment_reminders.buttons import ReminderAction, ReminderButton
 from tests.e2e.bot_database import change_rows
-from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.chat_user import ChatUser, Json
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import complete_order, order_button, order_of, review_pattern
 from tests.e2e.rates.rate_updates import selected
@@ -34,8 +33,6 @@ async def test_people_are_reminded_and_decide_themselves(shared_system: System) 
         from_a_recipient_skipped_and_stopped(shared_system),
         with_the_recipient_it_ends(shared_system),
         by_blocking_the_bot_all_end(shared_system),
-        others_and_made_up_buttons_do_nothing(shared_system),
-        seen_and_deleted_with_all_data(shared_system),
     )
 
 
@@ -160,37 +157,3 @@ async def by_blocking_the_bot_all_end(system: System) -> None:
 
     await found(left, lambda rows: rows == [], what="the end of the reminders")
     await emma.blocks(blocked=False)
-
-
-async def others_and_made_up_buttons_do_nothing(system: System) -> None:
-    emma, message = await sets_fridays(system)
-    sari = await new_user(system)
-    await sari.says("/help")
-    theirs = (await sari.messages())[-1]
-    ((reminder_id, _),) = reminders_of(system, emma)
-    ((recipient_id,),) = selected(system, "SELECT id FROM recipients WHERE user_id = ?", emma.id)
-    for action in ReminderAction:
-        await sari.presses(theirs, ReminderButton(str(reminder_id), action, 500_000).pack(), force=True)
-        await sari.sees(like("payment_reminders.gone"))
-    await sari.presses(theirs, NewReminderButton(str(recipient_id), 500_000, "fri").pack(), force=True)
-    await sari.sees(like("recipients.gone"))
-    for idr, day in ((0, "fri"), (10**12 + 1, "fri"), (500_000, "32"), (500_000, "0"), (500_000, "friday")):
-        data = f"rem:new:{recipient_id}:{idr}:{day}"
-        assert len(data.encode()) <= MAX_BYTES
-        await emma.presses(message, data, force=True)
-    assert reminders_of(system, emma) == [(reminder_id, 0)]
-    assert reminders_of(system, sari) == []
-
-
-async def seen_and_deleted_with_all_data(system: System) -> None:
-    emma, _ = await sets_fridays(system)
-    await emma.says("/privacy")
-    await emma.taps(label("users.privacy.see"))
-    shown = await emma.sees(like("recipients.privacy.recipients", count="1"))
-    assert "1 payment reminder" in text_of(shown)
-    await emma.says("/privacy")
-    await emma.taps(label("users.privacy.delete"))
-    await emma.sees(like("users.privacy.confirm"))
-    await emma.taps(label("users.privacy.yes"))
-    await emma.sees(like("users.privacy.deleted"))
-    assert reminders_of(system, emma) == []

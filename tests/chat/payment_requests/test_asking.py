@@ -7,8 +7,6 @@ import pytest
 
 from bot.payment_requests.model import RequestStatus
 from bot.payment_requests.repository import PaymentRequestRepository
-from bot.sandbox.bot_api.model import FRIENDS_GROUP_ID
-from tests.chat.system import InProcessSystem
 from tests.e2e.bot_database import open_transaction
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
@@ -55,7 +53,6 @@ async def test_a_request_is_asked_for_shared_and_managed(shared_system: System) 
         begins_at_a_saved_recipient(shared_system),
         finds_it_inline(shared_system),
         strangers_get_nowhere(shared_system),
-        forgets_it_with_everything_else(shared_system),
     )
 
 
@@ -202,58 +199,3 @@ async def strangers_get_nowhere(system: System) -> None:
         (request,) = await PaymentRequestRepository(tx).of_user(sari.id)
         assert (request.status, request.note) == (RequestStatus.OPEN, NOTE)
     assert await emma.count(like("payment_requests.card.caption")) == 0
-
-
-async def forgets_it_with_everything_else(system: System) -> None:
-    sari = await new_user(system)
-    await has_link(sari)
-    await sari.says("/privacy")
-    await sari.taps(label("users.privacy.see"))
-    await sari.sees(like("payment_requests.privacy.requests", count=1))
-    await sari.says("/privacy")
-    await sari.taps(label("users.privacy.delete"))
-    await sari.sees(like("payment_requests.privacy.warning"))
-    await sari.taps(label("users.privacy.yes"))
-    await sari.sees(like("users.privacy.deleted"))
-    assert (await sari.types_inline(""))["results"] == []
-    async with open_transaction(system) as tx:
-        assert await PaymentRequestRepository(tx).of_user(sari.id) == ()
-
-
-async def test_a_limit_holds_and_names_itself(kirim: InProcessSystem) -> None:
-    async with kirim.another_bot(MAX_OPEN_PAYMENT_REQUESTS="1"):
-        sari = await new_user(kirim)
-        await has_link(sari)
-        await sari.says("/request")
-        await sari.sees(like("payment_requests.too_many", most=1))
-
-
-async def test_a_limit_of_a_day_counts_closed_requests_too(kirim: InProcessSystem) -> None:
-    async with kirim.another_bot(MAX_PAYMENT_REQUESTS_PER_DAY="2"):
-        sari = await new_user(kirim)
-        for _ in range(2):
-            await sari.taps(label("payment_requests.button.page"), message=await has_link(sari))
-            await sari.taps(label("payment_requests.button.close"))
-            await sari.taps(label("payment_requests.button.close_sure"))
-            await sari.sees(like("payment_requests.page.text", state=label("payment_requests.state.closed")))
-        await sari.says("/request")
-        await sari.sees(like("payment_requests.too_many_today", most=2))
-
-
-async def test_nobody_can_ask_where_it_is_switched_off(kirim: InProcessSystem) -> None:
-    async with kirim.another_bot(PAYMENT_REQUESTS="off"):
-        sari = await new_user(kirim)
-        await sari.says("/start")
-        await sari.sees(like("home.start.text"))
-        assert label("payment_requests.button.ask") not in await sari.buttons()
-        await sari.says("/request")
-        await sari.sees(like("checkout.chat.unknown_command"))
-
-
-async def test_what_is_shared_with_friends_reaches_them_although_the_bot_is_not_there(kirim: InProcessSystem) -> None:
-    sari = ChatUser(kirim.telegram, 1002)
-    await sari.speaks("en")
-    await has_link(sari)
-    there, emma = ChatUser(kirim.telegram, 1002, FRIENDS_GROUP_ID), ChatUser(kirim.telegram, 1001, FRIENDS_GROUP_ID)
-    await there.sends_result(await there.types_inline(""), "Sari Dewi")
-    await emma.sees(like("payment_requests.inline.message"), anywhere=True)

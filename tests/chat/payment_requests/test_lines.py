@@ -6,7 +6,6 @@ import pytest
 
 from bot.orders.repository import OrderRepository
 from tests.chat.payment_requests.test_asking import LINK, NUMBER
-from tests.chat.system import InProcessSystem
 from tests.e2e.bot_database import open_transaction
 from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.new_users import new_user
@@ -114,11 +113,3 @@ async def does_not_fill_an_open_order(system: System) -> None:
     await sari.sees(like("checkout.draft.replaced"))
     await sari.says("minta 100rb dulu")  # the note
     await sari.sees(like("payment_requests.ask.uses"))
-
-
-async def test_a_line_that_asks_is_no_order_where_requests_are_switched_off(kirim: InProcessSystem) -> None:
-    async with kirim.another_bot(PAYMENT_REQUESTS="off"):
-        await says(kirim, f"minta 100rb {ACCOUNT}", like("home.start.text"))
-        sari = await says(kirim, "/send bca", like("checkout.number.ask_bank"))
-        await sari.says(f"minta 100rb {ACCOUNT}")
-        await sari.sees(like("recipients.number.not_digits"))

@@ -12,7 +12,6 @@ from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.payment_requests.tables import payment_request_reports
 from tests.chat.payment_requests.test_asking import LINK, NOTE, NUMBER, asks, has_link
-from tests.chat.system import InProcessSystem
 from tests.e2e.bot_database import open_transaction, row_of
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
@@ -178,16 +177,3 @@ async def opens_links_that_cannot_be_paid(system: System) -> None:
     await sari.taps(label("payment_requests.report.scam"))
     await sari.sees(like("payment_requests.report.own"))
     assert text("payment_requests.pay.closed") != text("payment_requests.pay.paused")
-
-
-async def test_links_cannot_be_paid_where_they_are_switched_off(kirim: InProcessSystem) -> None:
-    sari, emma = await new_user(kirim), await new_user(kirim)
-    word = await a_link(sari)
-    await emma.says(f"/start {word}")
-    review = await emma.sees(like("payment_requests.pay.asker"))
-    confirm = review["reply_markup"]["inline_keyboard"][0][0]["callback_data"]
-    async with kirim.another_bot(PAYMENT_REQUESTS="off"):
-        await emma.says(f"/start {word}")
-        await emma.sees(like("payment_requests.pay.off"))
-        await emma.presses(review, confirm, force=True)
-        assert await orders_of(kirim, emma) == ()

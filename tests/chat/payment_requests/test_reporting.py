@@ -2,12 +2,11 @@
 
 from bot.payment_requests.repository import PaymentRequestRepository
 from tests.chat.payment_requests.test_asking import LINK, NOTE, has_link
-from tests.chat.payment_requests.test_paying import confirms, reports
+from tests.chat.payment_requests.test_paying import reports
 from tests.chat.system import InProcessSystem
 from tests.e2e.bot_database import open_transaction
 from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import order_of
 from tests.texts import label, like
 
 
@@ -58,33 +57,3 @@ async def test_an_operator_closes_all_requests_of_a_user(kirim: InProcessSystem)
     await kirim.oscar.sees(like("payment_requests.reports.closed_all", count=2))
     await sari.sees(like("payment_requests.reports.all_yours_closed"), anywhere=True)
     assert (await sari.types_inline(""))["results"] == []
-
-
-async def test_who_has_paid_reports_a_closed_link_and_operators_find_it(kirim: InProcessSystem) -> None:
-    await kirim.oscar.says("/start")
-    await kirim.oscar.sees(like("home.start.staff"))
-    sari, emma = await new_user(kirim), await new_user(kirim)
-    paid = LINK.search(text_of(await has_link(sari)))
-    assert paid is not None
-    await emma.says(f"/start {paid[0].partition('start=')[2]}")
-    await confirms(emma)
-    await kirim.service.pays(await order_of(kirim, emma))
-    await sari.sees(like("payment_requests.paid"))
-    await emma.says(f"/start {paid[0].partition('start=')[2]}")
-    await emma.sees(like("payment_requests.pay.paid"))
-    await reports(emma)
-    told = await kirim.oscar.sees(like("payment_requests.reports.reported"), anywhere=True)
-    await kirim.oscar.says("/reports")
-    await kirim.oscar.sees(like("payment_requests.reports.list"))
-    assert [each for each in await kirim.oscar.buttons() if each.startswith("1 · Rp150,000")]
-    await kirim.oscar.taps(label("payment_requests.reports.look"), message=told)
-    page = await kirim.oscar.sees(like("payment_requests.reports.page"))
-    assert f"1 · {label('payment_requests.report.paid_scam')}" in text_of(page)
-
-
-async def test_others_get_the_answer_of_an_unknown_command(kirim: InProcessSystem) -> None:
-    _, emma, _ = await reported(kirim)
-    for user in (emma, kirim.rina):
-        await user.says("/reports")
-        locale = "id" if user is kirim.rina else "en"
-        await user.sees(like("checkout.chat.unknown_command", locale))

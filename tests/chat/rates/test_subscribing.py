@@ -21,7 +21,7 @@ from tests.e2e.rates.rate_updates import (
     updates_of,
 )
 from tests.e2e.system import System
-from tests.texts import label, like, says, text
+from tests.texts import label, like, text
 from tests.waiting import found
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -36,12 +36,9 @@ RATE = "|".join(
 async def test_people_hear_of_the_rate_as_they_wish(shared_system: System) -> None:
     await asyncio.gather(
         daily_by_a_tap_and_by_words(shared_system),
-        asked_for_under_the_rate(shared_system),
         alert_set_only_oncehowever_often_tapped_and_rung(shared_system),
         stopped_in_one_tap_from_the_notification_itself(shared_system),
         unsubscribed_by_blocking(shared_system),
-        forged_buttons_do_nothing(shared_system),
-        all_of_it_seen_and_deleted(shared_system),
     )
 
 
@@ -74,28 +71,6 @@ async def daily_by_a_tap_and_by_words(shared_system: System) -> None:
     await emma.taps(label("rates.subscription.daily"))
     await emma.taps(label("rates.subscription.no_daily"))
     await emma.sees(like("rates.subscription.text", daily=text("rates.subscription.none")))
-
-
-async def asked_for_under_the_rate(shared_system: System) -> None:
-    sari = await new_user(shared_system, "id")
-    await sari.says("/rate")
-    picture = await sari.sees(like("rates.btc", "id", rate="Rp"))
-    assert label("rates.subscription.stop", "id") not in await sari.buttons()  # there is nothing to stop yet
-    await sari.taps(label("rates.subscription.daily", "id"))
-    await sari.sees(like("rates.subscription.ask_daily", "id"))
-    await sari.says("jam 8 malam")
-    await sari.sees(daily_at("20.00 WIB", "id"))
-    still = await sari.finds(picture)
-    assert still is not None
-    assert says(text_of(still), "rates.btc", "id", rate="Rp")
-    assert updates_of(shared_system, sari) == (1, 0)
-    await sari.says("/rate")
-    await sari.sees_times(2, like("rates.btc", "id", rate="Rp"))
-    picture, stop = await sari.button(label("rates.subscription.stop", "id"))
-    await asyncio.gather(*(sari.presses(picture, stop, force=True) for _ in range(2)))
-    await sari.sees(like("rates.subscription.stopped", "id"), anywhere=True)
-    assert await sari.count(like("rates.subscription.stopped", "id")) == 1
-    assert updates_of(shared_system, sari) == (0, 0)
 
 
 async def alert_set_only_oncehowever_often_tapped_and_rung(shared_system: System) -> None:
@@ -156,33 +131,6 @@ async def unsubscribed_by_blocking(shared_system: System) -> None:
     await emma.blocks()
     await _until_gone(shared_system, emma)
     await emma.blocks(blocked=False)
-
-
-async def forged_buttons_do_nothing(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    shown = await opens(emma)
-    forged = ("sub:time:1440", "sub:hush:5-5", "sub:set:a:1:0", "sub:at:1", "sub:at:x", "sub:nothing")
-    for data in forged:
-        await emma.presses(shown, data, force=True)
-        await emma.sees(like("users.stale.button"))
-    assert updates_of(shared_system, emma) == (0, 0)
-
-
-async def all_of_it_seen_and_deleted(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    await opens(emma)
-    await emma.taps(label("rates.subscription.daily"))
-    await emma.taps("21:00")
-    await emma.sees(daily_at("21:00 WIB"))
-    await emma.says("/privacy")
-    await emma.taps(label("users.privacy.see"))
-    await emma.sees(like("rates.privacy.rate_news", daily=re.compile("21:00.*"), alerts=0))
-    await emma.says("/privacy")
-    await emma.taps(label("users.privacy.delete"))
-    await emma.sees(like("users.privacy.confirm"))
-    await emma.taps(label("users.privacy.yes"))
-    await emma.sees(like("users.privacy.deleted"))
-    await _until_gone(shared_system, emma)
 
 
 async def _until_gone(shared_system: System, user: ChatUser) -> None:

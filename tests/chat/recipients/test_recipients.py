@@ -9,7 +9,7 @@ from bot.recipients.repository import RecipientRepository
 from tests.e2e.bot_database import open_transaction
 from tests.e2e.chat_user import ChatUser
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import DESTINATION_QUESTION, complete_order, order_of, review_pattern
+from tests.e2e.orders.steps import complete_order, order_of, review_pattern
 from tests.e2e.system import System
 from tests.texts import label, like
 
@@ -96,18 +96,6 @@ async def a_name_of_ones_own_finds_the_recipient_by_typing(shared_system: System
         await emma.sees(like("checkout.draft.cancelled"))
 
 
-async def a_name_that_is_a_banks_as_well_is_asked_back(shared_system: System) -> None:
-    emma = await has_sent(shared_system)
-    await is_called(emma, "Budi Santoso", "Dana")
-    await emma.says("/send")
-    await emma.sees(like("checkout.destination.ask_again"))
-    await emma.says("dana")
-    await emma.sees(like("checkout.destination.several", query="dana"))
-    assert (await emma.buttons())[:2] == ["Dana · BCA ••••7890", "DANA"]
-    await emma.taps("DANA")
-    await emma.sees(like("checkout.number.ask_ewallet"))
-
-
 async def names_are_checked_changed_and_taken_away(shared_system: System) -> None:
     emma = await has_sent(shared_system)
     await opens(emma, "Budi Santoso")
@@ -151,53 +139,6 @@ async def a_deleted_recipient_is_gone_and_its_buttons_say_so(shared_system: Syst
     assert "Budi" not in str(await emma.buttons())
 
 
-async def a_strangers_recipient_cannot_be_seen_used_or_changed(shared_system: System) -> None:
-    emma, sari = await asyncio.gather(has_sent(shared_system), new_user(shared_system))
-    await opens(emma, "Budi Santoso")
-    _, send = await emma.button(label("recipients.send"))
-    await sari.says("/start")
-    welcome = await sari.sees(like("home.start.text"))
-    for action in ("page", "send", "name", "holder", "forget"):
-        told = await sari.presses(welcome, send.replace("send", action), force=True)
-        assert told["text"] == label("recipients.gone")
-        assert not any("1234567890" in words or "Budi" in words for words in await sari.reads(last=9))
-    await sari.says("/send")
-    await sari.sees(like("checkout.destination.ask"))
-    where, _ = await sari.button("BCA")
-    _, pick = await sari.button("BCA")
-    stolen = pick.partition(":pick:")[0] + ":again:" + send.split(":")[1]
-    await sari.presses(where, stolen, force=True)
-    await sari.sees(f"^{like('recipients.gone')}\n\n{like('checkout.destination.ask')}")
-    await opens(emma, "Budi Santoso")
-
-
-async def a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(shared_system: System) -> None:
-    emma = await has_sent(shared_system)
-    await emma.says("/send")
-    await emma.sees(like("checkout.destination.ask_again"))
-    await its_bank_was(shared_system, emma, "BANK OF YORE")
-    await emma.taps("Budi Santoso")
-    await emma.sees(f"^{like('checkout.recipient.vanished', name='BANK OF YORE')}\n\n(?:{DESTINATION_QUESTION})")
-    await opens(emma, "Budi Santoso")
-    await emma.taps(label("recipients.send"))
-    await emma.sees(f"^{like('checkout.recipient.vanished', name='BANK OF YORE')}\n\n(?:{DESTINATION_QUESTION})")
-
-
-async def sending_to_one_from_the_list_puts_an_open_draft_aside_once(shared_system: System) -> None:
-    emma = await has_sent(shared_system)
-    await emma.says("/send")
-    await emma.sees(like("checkout.destination.ask_again"))
-    await emma.says("gopay")
-    await emma.sees(like("checkout.number.ask_ewallet"))
-    await opens(emma, "Budi Santoso")
-    assert label("checkout.draft.continue") in await emma.buttons()
-    message, send = await emma.button(label("recipients.send"))
-    await emma.presses(message, send)
-    await emma.sees(f"^{like('checkout.draft.replaced')}\n\n{TO_BUDI}")
-    await emma.presses(message, send, force=True)
-    await emma.sees(f"^{TO_BUDI}")
-
-
 async def after_the_first_order_a_name_is_offered_and_only_then(shared_system: System) -> None:
     emma = await has_sent(shared_system)
     order = await order_of(shared_system, emma)
@@ -224,11 +165,8 @@ async def test_who_was_sent_to_before_is_offered_first_under_names_of_ones_own(s
     await asyncio.gather(
         the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(shared_system),
         the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(shared_system),
-        a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(shared_system),
-        sending_to_one_from_the_list_puts_an_open_draft_aside_once(shared_system),
         after_the_first_order_a_name_is_offered_and_only_then(shared_system),
         a_name_of_ones_own_finds_the_recipient_by_typing(shared_system),
-        a_name_that_is_a_banks_as_well_is_asked_back(shared_system),
         names_are_checked_changed_and_taken_away(shared_system),
     )
 
@@ -236,5 +174,4 @@ async def test_who_was_sent_to_before_is_offered_first_under_names_of_ones_own(s
 async def test_a_recipient_is_its_owners_alone_and_gone_when_deleted(shared_system: System) -> None:
     await asyncio.gather(
         a_deleted_recipient_is_gone_and_its_buttons_say_so(shared_system),
-        a_strangers_recipient_cannot_be_seen_used_or_changed(shared_system),
     )

@@ -8,12 +8,11 @@ from operator import ne
 import pytest
 
 from bot.infra.i18n import LOCALES
-from bot.users.phrase import find_suggestion_text
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import complete_order, order_of, tap_to_invoice, tap_to_review
 from tests.e2e.system import System
-from tests.texts import label, like, says, text
+from tests.texts import label, like, says
 from tests.waiting import found
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -47,20 +46,14 @@ async def test_a_phrase_is_chosen_in_one_tap_or_in_ones_own_words_and_stands_on_
     await asyncio.gather(
         had_in_one_tap_and_on_the_invoice_alone(shared_system),
         given_with_the_first_order_and_explained(shared_system),
-        suggested_once_and_given_without_a_press(shared_system),
-        given_once_if_confirm_is_tapped_twice(shared_system),
         of_ones_own_words_beside_a_draft(shared_system),
-        not_taken_from_what_is_typed_after_a_command(shared_system),
-        changed_and_on_the_next_invoice(shared_system),
     )
 
 
 async def test_notifications_and_times_come_as_a_user_likes_them(shared_system: System) -> None:
     await asyncio.gather(
         told_as_chosen(shared_system),
-        trouble_is_told_and_a_double_tap_is_one_change(shared_system),
         times_follow_the_zone_that_was_typed(shared_system),
-        forged_buttons_change_nothing(shared_system),
     )
 
 
@@ -111,40 +104,6 @@ async def given_with_the_first_order_and_explained(shared_system: System) -> Non
     await emma.sees_times(2, like("users.pay.phrase", phrase=phrase))
 
 
-async def suggested_once_and_given_without_a_press(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    await emma.says("/phrase")
-    code = await _suggested_code(emma)
-    await emma.says("/phrase")
-    assert await _suggested_code(emma) == code
-    phrase = find_suggestion_text(code)
-    assert phrase
-    assert phrase_in(text_of(await tap_to_review(emma))) == phrase
-    await emma.taps(label("checkout.review.confirm"))
-    assert phrase in text_of(await emma.sees("lnbcrt"))
-    await emma.says("/send 500k bca 1234567890 Budi")
-    review = text_of(await emma.sees(like("checkout.review.title")))
-    assert phrase not in review  # it is offered once
-    assert label("checkout.button.other_words") not in await emma.buttons()
-
-
-async def _suggested_code(user: ChatUser) -> str:
-    """Return the code of the phrase that the newest message suggests."""
-    message = await user.waits_for(lambda each: "ph:use:" in str(each.get("reply_markup")))
-    found = re.search(r"ph:use:([a-z0-9-]+)", str(message["reply_markup"]))
-    assert found is not None
-    return found[1]
-
-
-async def given_once_if_confirm_is_tapped_twice(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    await tap_to_review(emma)
-    review, confirm = await emma.button(label("checkout.review.confirm"))
-    await asyncio.gather(emma.presses(review, confirm, force=True), emma.presses(review, confirm, force=True))
-    await emma.sees("lnbcrt")
-    assert await emma.count(like("users.pay.phrase")) == 1
-
-
 async def of_ones_own_words_beside_a_draft(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/send")
@@ -177,44 +136,6 @@ async def of_ones_own_words_beside_a_draft(shared_system: System) -> None:
     await emma.sees(like("checkout.review.title"))
     await emma.taps(label("checkout.review.confirm"))
     assert says(text_of(await emma.sees("lnbcrt")), "users.pay.phrase", phrase="Nasi goreng & teh manis")
-
-
-async def not_taken_from_what_is_typed_after_a_command(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    await emma.says("/phrase")
-    await emma.taps(label("users.phrase.own"))
-    await emma.sees(like("users.phrase.ask"))
-    await emma.says("/rate")
-    await emma.sees(like("rates.btc", rate="Rp"))
-    await emma.says("hujan di bulan juni")
-    await emma.sees(like("home.chat.not_understood"))
-    await emma.says("/phrase")
-    assert "hujan" not in text_of(await emma.sees(like("users.phrase.offer")))
-
-
-async def changed_and_on_the_next_invoice(shared_system: System) -> None:
-    sari = await new_user(shared_system, "id")
-    await sari.says("/phrase")
-    await sari.taps(label("users.phrase.another", "id"))
-    await sari.sees(like("users.phrase.offer", "id"))
-    await sari.taps(label("users.phrase.use", "id"))
-    kept = like("users.phrase.kept", "id", phrase=SUGGESTED)
-    first = re.search(kept, text_of(await sari.sees(kept)))
-    await sari.taps(label("users.button.settings", "id"))
-    await sari.sees(like("home.settings.text", "id"))
-    await sari.taps(label("users.settings.phrase", "id"))
-    assert first
-    await sari.sees(like("users.phrase.mine", "id", phrase=first["phrase"]))
-    await sari.taps(label("users.phrase.own", "id"))
-    await sari.says("kucing tetangga gendut")
-    await sari.sees(like("users.phrase.kept", "id", phrase="kucing tetangga gendut"))
-    await sari.says("/language")
-    await sari.taps("English")
-    await sari.sees(like("home.start.text"))
-    await tap_to_invoice(shared_system, sari)
-    invoice = text_of(await sari.sees("lnbcrt", anywhere=True))
-    assert says(invoice, "users.pay.phrase", phrase="kucing tetangga gendut")
-    assert first["phrase"] not in invoice
 
 
 async def choose(user: ChatUser, *taps: tuple[str, int]) -> None:
@@ -258,29 +179,6 @@ async def told_as_chosen(shared_system: System) -> None:
     assert await rina.count(like("orders.notification.converting")) == 0
 
 
-async def trouble_is_told_and_a_double_tap_is_one_change(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    await choose(emma)
-    message, silently = await emma.button(label("orders.preferences.failed"))
-    assert silently == "np:set:failed:silent"
-    for _ in range(2):
-        await emma.presses(message, silently, force=True)
-    await emma.waits_for(
-        lambda shown: f"🔕 {label('orders.preferences.failed')}" in str(shown.get("reply_markup")), anywhere=True
-    )
-    assert says(text_of(await emma.finds(message) or {}), "orders.preferences.text")
-    await emma.presses(message, "np:set:failed:status", force=True)
-    await emma.sees(like("users.stale.button"))
-    _, order = await tap_to_invoice(shared_system, emma)
-    await shared_system.service.pays(order)
-    await emma.sees(like("orders.notification.paid"))
-    await shared_system.service.does("fail", orderId=order["id"])
-    assert is_silent(await emma.sees(like("orders.notification.failed_paid"), anywhere=True))
-    await choose(emma)
-    await emma.taps(label("orders.preferences.usual"))
-    await emma.waits_for(lambda shown: f"🔔 {label('orders.preferences.failed')}" in str(shown), anywhere=True)
-
-
 async def times_follow_the_zone_that_was_typed(shared_system: System) -> None:
     emma = await new_user(shared_system)
     await emma.says("/settings")
@@ -319,22 +217,3 @@ async def test_a_place_is_typed_where_the_zones_are_offered(shared_system: Syste
     await emma.sees(like("home.settings.text", time=re.compile(r"\d\d:\d\d UTC\+[12] · Berlin")))
     await emma.says("Jerman")
     await emma.sees(like("home.chat.not_understood"))  # the question is closed by its answer
-
-
-async def forged_buttons_change_nothing(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    await emma.says("/settings")
-    shown = await emma.sees(like("home.settings.text"))
-    forged = (
-        "s:zone:Mars/Base",
-        "s:zone:Etc/GMT-99",
-        "s:nothing",
-        "s:lang:de",
-        "np:set:making:status",
-        "ph:use:id-1-1-1",
-    )
-    for data in forged:
-        await emma.presses(shown, data, force=True)
-        await emma.sees(like("users.stale.button"))
-    await emma.says("/settings")
-    assert says(text_of(await emma.sees("WIB")), "home.settings.text", notices=text("orders.settings.notices_usual"))
