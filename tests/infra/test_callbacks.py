@@ -78,19 +78,3 @@ def test_what_no_button_has_packed_is_no_button(data: str) -> None:
 def test_a_button_that_could_not_be_read_again_is_not_packed(button: ThingButton) -> None:
     with pytest.raises(ValueError, match="not a ThingButton"):
         button.pack()
-
-
-def test_two_kinds_with_one_prefix_are_refused() -> None:
-    with pytest.raises(TypeError, match="prefix 'test'"):
-
-        class Twin(Callback, prefix="test"):
-            pass
-
-
-def test_a_field_that_can_not_be_packed_is_refused() -> None:
-    @dataclass(frozen=True)
-    class Odd(Callback, prefix="test:odd"):
-        when: float
-
-    with pytest.raises(TypeError, match=r"Odd\.when"):
-        Odd.read("test:odd:1")

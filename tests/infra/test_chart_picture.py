@@ -1,6 +1,5 @@
 """Chart pictures: everything in its place, everything readable, the same picture for the same facts."""
 
-import asyncio
 import io
 import math
 from dataclasses import replace
@@ -11,10 +10,8 @@ from PIL import Image
 
 from bot.infra.drawing.chart import Bar, BarFacts, ChartFacts, Mark, Row, RowFacts, Trend
 from bot.infra.drawing.chart_drawing import CARD_LEFT, CARD_RIGHT, LEFT, RIGHT, render_chart
-from bot.infra.drawing.off_loop import render_chart_off_loop
 from bot.infra.drawing.picture import CARD, COLOURS, PAGE
 from tests.examples import some
-from tests.pictures import contrast, inked
 
 POINTS = tuple((number / 299, 0.5 + 0.4 * math.sin(number / 20)) for number in range(300))
 FACTS = ChartFacts(
@@ -67,22 +64,6 @@ def _colours(picture: Image.Image, left: int, right: int) -> set[object]:
     return {colour for _, colour in strip.getcolors(strip.width * strip.height) or ()}
 
 
-@pytest.mark.parametrize("png", [render_chart(FACTS), render_chart(BARS)], ids=["line", "bars"])
-def test_a_chart_is_a_light_png_of_1080_pixels(png: bytes) -> None:
-    picture = Image.open(io.BytesIO(png))
-    assert (picture.format, picture.width) == ("PNG", 1080)
-    assert 800 < picture.height < 1_300
-    assert len(png) < 100_000
-
-
-def test_the_same_facts_give_the_same_bytes_and_others_give_others() -> None:
-    assert render_chart(FACTS) == render_chart(replace(FACTS))
-    changed: list[dict[str, Any]] = [{name: "Lain"} for name in TEXTS]
-    changed += [{"runs": (POINTS[:200],)}, {"trend": Trend.DOWN}, {"levels": ()}, {"times": ()}, {"columns": ()}]
-    pictures = {render_chart(replace(FACTS, **change)) for change in changed}
-    assert len(pictures | {render_chart(FACTS)}) == len(changed) + 1
-
-
 @pytest.mark.parametrize("text", some([pytest.param(text, id=name) for name, text in HOSTILE.items()]))
 def test_nothing_runs_out_of_its_place(text: str) -> None:
     picture = _open(render_chart(_everywhere(text)))
@@ -116,21 +97,6 @@ def test_any_number_of_bars_is_drawn(count: int) -> None:
     bars = tuple(Bar(number / max(count - 1, 1), f"{number}", "9" * 30) for number in range(count))
     picture = _open(render_chart(replace(BARS, bars=bars)))
     assert _colours(picture, 0, CARD_LEFT) == {COLOURS[PAGE]}
-
-
-@pytest.mark.parametrize("facts", [replace(FACTS, trend=trend) for trend in Trend] + [BARS])
-def test_every_ink_is_readable_on_every_ground_it_is_used_on(
-    facts: ChartFacts | BarFacts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with inked(monkeypatch) as pairs:
-        render_chart(facts)
-    assert [pair for pair in pairs if contrast(*pair) < 4.5] == []
-
-
-async def test_charts_drawn_at_once_off_the_loop_are_each_their_own() -> None:
-    wanted = [replace(FACTS, main_number=f"Rp{number}") for number in range(4)]
-    assert await asyncio.gather(*map(render_chart_off_loop, wanted)) == [render_chart(facts) for facts in wanted]
-    assert await render_chart_off_loop(BARS) == render_chart(BARS)
 
 
 @pytest.mark.parametrize("text", some([pytest.param(text, id=name) for name, text in HOSTILE.items()]))

@@ -15,7 +15,7 @@ from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import UnknownKey
 from bot.infra.leases.chat_leases import ChatLease, Leases, UnsharedLeases
-from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT, MAX_OUTAGES, TURN_SECONDS
+from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT, MAX_OUTAGES
 from bot.infra.telegram.inbound.chat_queues import READ_AT_ONCE, ChatQueues
 from bot.infra.telegram.inbound.model import ChatState
 from bot.infra.telegram.inbound.repository import InboxItem
@@ -142,24 +142,6 @@ async def test_a_flooding_chat_takes_one_place_and_leaves_the_others_to_the_othe
 
 
 @in_virtual_time
-async def test_an_update_of_an_idle_chat_is_not_read_and_a_flood_is_read_in_portions() -> None:
-    chats = RecordingQueues(seconds=0.01)
-    await chats.receive((900, 2))
-    await chats.wait_until_finished()
-    assert chats.store.reads == 0
-    most_at_once = 0
-    for key in range(1, 401):
-        await chats.receive((key, 1))
-        most_at_once = max(most_at_once, len(chats.queues._queues[1].work))
-        if key % 7 == 0:
-            await asyncio.sleep(0.02)
-    await chats.wait_until_finished()
-    assert most_at_once <= READ_AT_ONCE
-    assert chats.handled_in(1) == list(range(1, 401))
-    assert chats.store.reads < 100
-
-
-@in_virtual_time
 async def test_an_update_that_comes_while_the_inbox_is_read_is_not_forgotten() -> None:
     chats = RecordingQueues()
     original = chats.store.inbox.find_unfinished
@@ -228,33 +210,6 @@ def test_what_ends_the_process_each_time_is_dropped_at_last(*, is_job: bool) -> 
         assert [line["event"] for line in logs] == ["chat_work_dropped"]
 
     test()
-
-
-@in_virtual_time
-async def test_an_update_of_another_chat_is_not_dropped_with_one_that_ends_the_process_each_time() -> None:
-    store = FakeStore()
-    await store.inbox.add([item(1, 1), item(2, 2)])
-    await kill_processes_of(store, 1, 2)
-    assert store.inbox.rows[1].attempts == 5
-    assert store.inbox.rows[2].attempts == 1, "it was handled beside the other one only once"
-    survivor = RecordingQueues(store, leases=TakenOver())
-    await survivor.look()
-    await survivor.wait_until_finished()
-    assert survivor.handled == [2]
-
-
-@in_virtual_time
-async def test_a_suspect_that_takes_long_holds_the_others_up_for_a_while_only() -> None:
-    store = FakeStore()
-    await store.inbox.add([item(1, 1, attempts=1), item(2, 2, attempts=1), item(3, 3)])
-    await asyncio.sleep(1)
-    chats = RecordingQueues(store, leases=TakenOver())
-    chats.seconds[1] = 60.0
-    begin = now()
-    await chats.look()
-    await chats.wait_until_finished()
-    assert chats.finished_at[3] - begin < 1.0
-    assert chats.finished_at[2] - begin == pytest.approx(TURN_SECONDS, abs=0.5)
 
 
 @in_virtual_time
@@ -348,32 +303,6 @@ async def test_work_that_needs_a_key_that_this_process_lacks_stays_as_it_is() ->
 
 
 @in_virtual_time
-async def test_a_queue_that_something_else_cancels_goes_on_with_its_chat_and_says_so() -> None:
-    chats = RecordingQueues(seconds=1.0)
-    await chats.receive((1, 1), (2, 1))
-    await asyncio.sleep(0.5)
-    with capture_logs() as logs:
-        next(task for task in asyncio.all_tasks() if task.get_name() == "chat-queue-1").cancel()
-        await chats.wait_until_finished()
-    assert chats.handled == [1, 2]
-    assert chats.store.inbox.rows[1].attempts == 1
-    assert [entry["error"] for entry in logs if entry["event"] == "chat_queue_restarted"] == ["CancelledError"]
-
-
-@in_virtual_time
-async def test_updates_whose_finishing_something_else_cancels_are_finished_with_the_next_one() -> None:
-    chats = RecordingQueues(FakeStore(commits_take=1.0))
-    await chats.receive((1, 1))
-    await asyncio.sleep(0.5)
-    next(task for task in asyncio.all_tasks() if task.get_name() == "inbox-finish").cancel()
-    await asyncio.sleep(0.1)
-    await chats.look()
-    await chats.receive((2, 2))
-    await chats.wait_until_finished()
-    assert chats.handled == [1, 2]
-
-
-@in_virtual_time
 async def test_a_handler_that_hangs_is_ended_and_the_chat_goes_on() -> None:
     chats = RecordingQueues()
     chats.seconds[1] = 100_000.0
@@ -407,15 +336,6 @@ async def test_an_update_outlives_a_database_that_fails_again_and_again() -> Non
     assert len(chats.errors[3]) == 4, "five attempts more"
 
 
-@in_virtual_time
-async def test_many_updates_are_finished_by_few_commits() -> None:
-    chats = RecordingQueues(FakeStore(commits_take=0.1))
-    await chats.receive(*((key, key) for key in range(1, 201)))
-    begin = now()
-    await chats.wait_until_finished()
-    assert now() - begin < 1.0
-
-
 class LostChat(UnsharedLeases):
     """Grants every chat. Another process has taken chat 1 when its work is saved."""
 
@@ -430,34 +350,6 @@ async def test_an_update_of_a_chat_that_was_lost_is_finished_by_the_process_that
     await asyncio.sleep(1)
     assert chats.handled == [1, 2]
     assert chats.store.inbox.unfinished() == {1}
-
-
-@in_virtual_time
-async def test_draining_finishes_what_is_under_way_and_leaves_the_rest_in_the_inbox() -> None:
-    chats = RecordingQueues(seconds=1.0)
-    await chats.receive(*((10 * chat + turn, chat) for chat in range(1, 6) for turn in range(4)))
-    await asyncio.sleep(0.5)
-    begin = now()
-    await chats.queues.drain(timeout=3.0)
-    assert now() - begin == pytest.approx(0.5, abs=0.01)
-    assert sorted(chats.store.inbox.finished) == [10, 20, 30, 40, 50]
-    await chats.receive((99, 1))
-    await asyncio.sleep(5)
-    assert 99 in chats.store.inbox.unfinished()
-
-
-@in_virtual_time
-async def test_draining_cuts_off_what_takes_too_long_even_while_the_database_is_away() -> None:
-    chats = RecordingQueues()
-    chats.seconds[1] = 60.0
-    await chats.receive((1, 1), (2, 2))
-    chats.store.failures = [OSError()] * 1000
-    await asyncio.sleep(1)
-    begin = now()
-    await chats.queues.drain(timeout=3.0)
-    assert now() - begin < 4.5
-    assert chats.store.inbox.unfinished() == {1, 2}
-    assert chats.store.inbox.rows[1].attempts == 0, "the cut was ours"
 
 
 @in_virtual_time

@@ -17,13 +17,11 @@ from sqlalchemy import text
 
 from bot.infra.db.address import parse_database_url
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreDown, UnusableUrl
+from bot.infra.db.errors import StoreDown
 from bot.infra.db.wakeups import SharedWakeups
 from bot.sandbox.postgresql import installed, other_user
-from tests.e2e.programs import run_program
 from tests.harness.postgresql import parents, start
 from tests.infra.certificates import write_certificate
-from tests.infra.keys import ENCRYPTION_KEYS
 
 pytestmark = [
     pytest.mark.process,
@@ -32,7 +30,6 @@ pytestmark = [
 ]
 
 PASSWORD = "AbC123/dEf"
-UNKNOWN_PARAMETER = "a parameter or its value isn't known, see Addresses of PostgreSQL in docs/setup.md"
 
 FROM_PROVIDERS = {
     "Neon": "postgresql://alex:PASSWORD@HOST/dbname?sslmode=require&channel_binding=require",
@@ -136,11 +133,6 @@ async def test_a_server_of_another_name_is_refused(tls_server: TlsServer) -> Non
         await is_encrypted(tls_server.fill(FROM_PROVIDERS["Supabase"], host="127.0.0.1"))
 
 
-async def test_a_server_that_wants_tls_says_so(tls_server: TlsServer) -> None:
-    with pytest.raises(StoreDown, match="isn't allowed to connect"):
-        await is_encrypted(tls_server.fill("postgresql://alex:PASSWORD@HOST/dbname?sslmode=disable"))
-
-
 async def test_wakeups_connect_as_the_other_sessions_do(tls_server: TlsServer) -> None:
     arrived = asyncio.Event()
     address = parse_database_url(tls_server.fill(FROM_PROVIDERS["Amazon RDS"]))
@@ -155,39 +147,3 @@ async def test_wakeups_connect_as_the_other_sessions_do(tls_server: TlsServer) -
         for task in tasks:
             task.cancel()
     await asyncio.sleep(0.1)  # the loop closes the connections that were terminated
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        "sslmode=on",
-        "sslmode=verify-ca",
-        "sslnegotiation=maybe",
-        "target_session_attrs=maybe",
-        "sslmode=require&schema=public",
-        "sslmode=require&s3cret=1",
-        "sslmode=require&options=s3cret",
-        "sslmode=require&tcp_user_timeout=s3cret",
-    ],
-)
-async def test_a_parameter_that_driver_or_server_refuses_is_a_wrong_address(
-    parameters: str, tls_server: TlsServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))  # without a file of authorities
-    with pytest.raises(UnusableUrl) as caught:
-        await is_encrypted(tls_server.fill(f"postgresql://alex:PASSWORD@HOST/dbname?{parameters}"))
-    assert str(caught.value) == UNKNOWN_PARAMETER
-    assert caught.value.__cause__ is None
-
-
-async def test_a_wrong_parameter_ends_the_bot_in_one_sentence(tls_server: TlsServer, tmp_path: Path) -> None:
-    settings = {
-        "DATABASE_URL": tls_server.fill("postgresql://alex:PASSWORD@HOST/dbname?sslmode=require&pgbouncer=true"),
-        "ENCRYPTION_KEYS": ENCRYPTION_KEYS,
-        "SERVICE_API_KEY": "pk_live_tenant1.s3cr3t-s3cr3t",
-        "SERVICE_BASE_URL": "https://service.example",
-        "TELEGRAM_BOT_TOKEN": "123456789:AAF-secret_secret_secret_secret_secret",
-    }
-    ended = await run_program(tmp_path, "run", environment=settings)
-    assert ended.code == 2
-    assert ended.err.splitlines()[-1] == f"Kirim can't use the database (DATABASE_URL): {UNKNOWN_PARAMETER}."

@@ -1,5 +1,6 @@
 """`/livez`, `/readyz` and `/healthz`: what each of them needs to be well."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 import httpx
@@ -12,8 +13,6 @@ from bot.infra.watchdog import ProcessState
 
 if TYPE_CHECKING:
     from bot.infra.db.database import Database
-
-GOOD = (200, 200, 200)
 
 
 class FakeDatabase:
@@ -43,45 +42,26 @@ class Watched:
             return tuple([(await browser.get(path)).status_code for path in ("/livez", "/readyz", "/healthz")])
 
 
-@pytest.fixture
-def watched() -> Watched:
-    return Watched()
-
-
-async def test_a_process_that_works_is_live_and_ready(watched: Watched) -> None:
-    assert await watched.statuses() == GOOD
-
-
-async def test_a_standby_is_live_and_not_ready(watched: Watched) -> None:
+def stand_by(watched: Watched) -> None:
     watched.state = ProcessState()
-    assert await watched.statuses() == (200, 503, 503)
 
 
-async def test_without_the_lead_it_is_not_ready(watched: Watched) -> None:
-    watched.state.are_leases_kept = lambda: False
-    assert await watched.statuses() == (200, 503, 200)
-
-
-async def test_without_its_database_it_is_live_only(watched: Watched) -> None:
-    watched.database.is_down = True
-    assert await watched.statuses() == (200, 503, 503)
-
-
-async def test_tables_of_another_version_are_not_ready(watched: Watched) -> None:
-    watched.database.is_current = False
-    assert await watched.statuses() == (200, 503, 200)
-
-
-async def test_one_that_stops_is_not_ready(watched: Watched) -> None:
-    watched.state.is_stopping = True
-    assert await watched.statuses() == (200, 503, 200)
-
-
-async def test_a_worker_that_ended_makes_it_unwell(watched: Watched) -> None:
-    watched.state.are_workers_alive = lambda: False
-    assert await watched.statuses() == (200, 503, 503)
-
-
-async def test_a_loop_that_was_blocked_for_five_seconds_is_not_live(watched: Watched) -> None:
-    watched.lag._latest = 5.0
-    assert await watched.statuses() == (503, 200, 200)
+@pytest.mark.parametrize(
+    ("change", "statuses"),
+    [
+        pytest.param(lambda _: None, (200, 200, 200), id="a process that works"),
+        pytest.param(stand_by, (200, 503, 503), id="a standby"),
+        pytest.param(lambda it: setattr(it.state, "are_leases_kept", lambda: False), (200, 503, 200), id="no lead"),
+        pytest.param(lambda it: setattr(it.database, "is_down", True), (200, 503, 503), id="no database"),
+        pytest.param(lambda it: setattr(it.database, "is_current", False), (200, 503, 200), id="another version"),
+        pytest.param(lambda it: setattr(it.state, "is_stopping", True), (200, 503, 200), id="one that stops"),
+        pytest.param(lambda it: setattr(it.state, "are_workers_alive", lambda: False), (200, 503, 503), id="no worker"),
+        pytest.param(lambda it: setattr(it.lag, "_latest", 5.0), (503, 200, 200), id="a loop that is blocked"),
+    ],
+)
+async def test_each_page_says_whether_the_process_is_well(
+    change: Callable[[Watched], None], statuses: tuple[int, ...]
+) -> None:
+    watched = Watched()
+    change(watched)
+    assert await watched.statuses() == statuses

@@ -1,35 +1,14 @@
 """The inbox saves each update once and keeps the order."""
 
-from dataclasses import replace
-from datetime import timedelta
-
 from sqlalchemy import select
 
 from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.repository import Inbox, InboxItem, InboxRepository
 from bot.infra.telegram.inbound.tables import inbox
-from bot.users.model import User
-from bot.users.repository import UserRepository
 from tests.examples import examples
 from tests.infra.builders import an_update
 from tests.settlement.fake_settlement import MovedClock
 from tests.times import NOW, SECOND
-
-
-async def test_an_update_is_kept_once(store: Database) -> None:
-    async with store.transaction() as tx:
-        assert await InboxRepository(tx).add([an_update(1), an_update(2)]) == {1, 2}
-        assert await InboxRepository(tx).add([an_update(2, body="changed"), an_update(3), an_update(3)]) == {3}
-        assert await InboxRepository(tx).add([]) == frozenset()
-        assert await InboxRepository(tx).find_unfinished(1001) == (an_update(1), an_update(2), an_update(3))
-
-
-async def test_a_finished_update_that_comes_again_stays_finished(store: Database) -> None:
-    async with store.transaction() as tx:
-        await InboxRepository(tx).add([an_update(1)])
-        await InboxRepository(tx).finish([1], NOW)
-        assert await InboxRepository(tx).add([an_update(1)]) == frozenset()
-        assert await InboxRepository(tx).find_unfinished(1001) == ()
 
 
 async def test_updates_wait_in_order_by_chat(store: Database) -> None:
@@ -53,14 +32,6 @@ async def test_the_chat_that_waits_longest_comes_first(store: Database) -> None:
         assert await InboxRepository(tx).find_waiting("me", 9) == {7: 2, 5: 1}
 
 
-async def test_attempts_are_counted(store: Database) -> None:
-    async with store.transaction() as tx:
-        await InboxRepository(tx).add([an_update(1), an_update(2)])
-        for item_id in (1, 1, 2):
-            await InboxRepository(tx).count_attempt(item_id)
-        assert [item.attempts for item in await InboxRepository(tx).find_unfinished(1001)] == [2, 1]
-
-
 async def test_what_was_written_is_dropped_when_it_is_dealt_with(store: Database) -> None:
     async with store.transaction() as tx:
         await InboxRepository(tx).add([an_update(1), an_update(2)])
@@ -80,15 +51,6 @@ async def test_thousands_of_updates_are_finished_at_once(store: Database) -> Non
         assert len(added) == len(new)
         await InboxRepository(tx).finish(ids, NOW)
         assert await InboxRepository(tx).find_waiting("me", 9) == {}
-
-
-async def test_finished_updates_are_forgotten_in_time(store: Database) -> None:
-    async with store.transaction() as tx:
-        await InboxRepository(tx).add([an_update(1), an_update(2), an_update(3)])
-        await InboxRepository(tx).finish([1], NOW - timedelta(days=2))
-        await InboxRepository(tx).finish([2], NOW)
-        assert await InboxRepository(tx).delete_finished(NOW) == 1
-        assert await InboxRepository(tx).add([an_update(1), an_update(2)]) == {1}
 
 
 async def test_a_job_waits_once_behind_the_updates_and_can_be_added_again_when_it_is_done(store: Database) -> None:
@@ -111,14 +73,3 @@ async def test_a_job_waits_once_behind_the_updates_and_can_be_added_again_when_i
         await InboxRepository(tx).add([an_update(2)])
         assert [await InboxRepository(tx).delete_job(each) for each in (again.id, again.id, 2)] == [1, 0, 0]
         assert [each.id for each in await InboxRepository(tx).find_unfinished(1001)] == [2]
-
-
-async def test_a_user_is_kept_and_replaced(store: Database) -> None:
-    emma = User(id=7_234_567_890, language_code="en", created_at=NOW)
-    moved = replace(emma, locale="id", time_zone="Asia/Makassar", blocked_at=NOW + SECOND)
-    async with store.transaction() as tx:
-        assert await UserRepository(tx).get(emma.id) is None
-        await UserRepository(tx).save(emma)
-        assert await UserRepository(tx).get(emma.id) == emma
-        await UserRepository(tx).save(moved)
-        assert await UserRepository(tx).get(emma.id) == moved

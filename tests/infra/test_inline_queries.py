@@ -12,7 +12,7 @@ from bot.infra.telegram.inbound.inline_queries import InlineQueries
 from bot.infra.telegram.inbound.receiver import UpdateIntake
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Outcome
-from bot.infra.telegram.ui.screen import Button, InlineAnswer, InlineQuery, InlineResult
+from bot.infra.telegram.ui.screen import InlineAnswer, InlineQuery
 from tests.infra.test_receiver import FakeQueues
 from tests.settlement.fake_settlement import MovedClock
 
@@ -114,10 +114,3 @@ async def test_a_query_reaches_no_inbox_and_the_messages_beside_it_do(
     assert (queues.submitted, messenger.answered) == ([2], ["1"])
     async with store.reading() as tx:
         assert await InboxRepository(tx).count_unfinished() == 1
-
-
-def test_a_shared_message_has_links_alone() -> None:
-    with pytest.raises(ValueError, match="links"):
-        InlineResult("1", "Title", "", "Text", ((Button("Press", data="x"),),))
-    with pytest.raises(ValueError, match="id"):
-        InlineResult("", "Title", "", "Text")

@@ -8,8 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.infra.db.database import Database
-from bot.infra.db.errors import StoreDown
-from bot.infra.db.fence import FENCE, LeaseLost, is_lease_held
+from bot.infra.db.fence import FENCE, LeaseLost
 from bot.infra.db.transaction import Transaction
 from bot.infra.leases import leader
 from bot.infra.leases.chat_leases import (
@@ -20,13 +19,13 @@ from bot.infra.leases.chat_leases import (
     Leases,
 )
 from bot.infra.leases.leader import Leadership
-from bot.infra.leases.repository import LEAD, LEASE_SECONDS, LeaseRepository
+from bot.infra.leases.repository import LEAD, LEASE_SECONDS
 from bot.infra.telegram.inbound.repository import InboxItem, InboxRepository
 from bot.infra.telegram.outcomes import Unsent
 from bot.infra.telegram.transport import TelegramRequest
 from tests.harness.databases import on_postgresql
 from tests.times import NOW
-from tests.waiting import TIMEOUT_SECONDS, until
+from tests.waiting import until
 
 pytestmark = on_postgresql
 
@@ -172,17 +171,6 @@ async def test_a_lease_that_was_lost_and_claimed_again_is_another_one(first: Rep
     await first.works(new)
 
 
-async def test_leases_that_are_kept_in_time_last(first: Replica, second: Replica) -> None:
-    (lease,) = await first.leases.claim([1])
-    with first.leases.work_in(lease):
-        for _ in range(20):
-            first.seconds.now += LEASE_SECONDS / 3
-            await first.leases.keep()
-            assert lease.is_held
-    assert first.leases.is_kept
-    assert await second.claim(1) == []
-
-
 async def test_a_lease_ends_here_before_it_ends_there(first: Replica) -> None:
     (lease,) = await first.leases.claim([1])
     first.seconds.now += LEASE_SECONDS - MARGIN_SECONDS + 0.001
@@ -191,17 +179,6 @@ async def test_a_lease_ends_here_before_it_ends_there(first: Replica) -> None:
     with pytest.raises(LeaseLost):
         await first.works(lease)
     assert not first.leases.is_kept
-
-
-async def test_work_needs_its_lease_and_other_work_none(first: Replica) -> None:
-    (lease,) = await first.leases.claim([1])
-    assert is_lease_held()
-    with first.leases.work_in(lease):
-        assert is_lease_held()
-        first.seconds.now += 60
-        assert not is_lease_held()
-    assert is_lease_held()
-    assert FENCE.get() is None
 
 
 async def test_a_chat_without_work_is_released_after_a_while(first: Replica, second: Replica) -> None:
@@ -217,71 +194,6 @@ async def test_a_chat_without_work_is_released_after_a_while(first: Replica, sec
     assert await second.claim(1) == [1]
 
 
-async def test_a_claim_while_the_same_chat_is_released_is_not_released_with_it(first: Replica) -> None:
-    (old,) = await first.leases.claim([1])
-    await first.leases.release_all()
-    (new,) = await first.leases.claim([1])
-    async with first.store.keeping() as tx:
-        await LeaseRepository(tx, "first").release({1: old.epoch})
-    assert (await rows(first.store))[1] == ("first", new.epoch)
-
-
-async def test_a_row_that_its_owner_forgot_ends_and_is_claimed_again_at_once(first: Replica, second: Replica) -> None:
-    await first.leases.claim([1])
-    row = (await rows(first.store))[1]
-    first.leases._held.clear()  # the answer of the database was lost
-    await first.leases.keep()
-    assert await ends(first.store, 1) < LEASE_SECONDS, "it isn't kept"
-    (lease,) = await first.leases.claim([1])
-    assert lease.epoch > row[1]
-    assert await second.claim(1) == []
-
-
-async def test_a_database_that_is_away_ends_the_leases_in_time(first: Replica, monkeypatch: pytest.MonkeyPatch) -> None:
-    (lease,) = await first.leases.claim([1])
-
-    def fail() -> None:
-        raise StoreDown
-
-    monkeypatch.setattr(first.store, "keeping", fail)
-    for _ in range(3):
-        first.seconds.now += KEEP_SECONDS
-        await first.leases.keep()
-    assert not lease.is_held
-    assert not first.leases.is_kept
-
-
-async def test_the_leader_deletes_leases_that_ended_long_ago(first: Replica, second: Replica) -> None:
-    await first.leases.claim([1, 2])
-    await let_all_leases_end(first.store)
-    await second.leases.claim([3])
-    await second.leases.keep()
-    assert set(await rows(first.store)) == {1, 2, 3}
-    await second.leases.claim([LEAD])
-    await second.leases.keep()
-    assert set(await rows(first.store)) == {LEAD, 3}
-
-
-async def test_the_owner_of_a_chat_is_not_kept_waiting_by_what_others_write(first: Replica, second: Replica) -> None:
-    """Whoever adds an update or a notification never touches the lease."""
-    await first.leases.claim([1])
-    async with second.store.transaction() as tx:
-        await add_job(tx, 1, "")
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            await first.leases.keep()
-
-
-async def test_a_lease_whose_row_is_locked_is_skipped(first: Replica, second: Replica) -> None:
-    await first.leases.claim([1])
-    await let_all_leases_end(first.store)
-    third = Replica(second.store, "third")
-    async with first.store.transaction() as tx:
-        await tx.connection.execute(text("SELECT 1 FROM chat_leases WHERE chat_id = 1 FOR SHARE"))
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            assert await second.claim(1) == []
-    assert await third.claim(1) == [1]
-
-
 async def test_a_commit_and_a_takeover_never_both_succeed(first: Replica, second: Replica) -> None:
     for turn in range(20):
         (lease,) = await first.leases.claim([turn])
@@ -295,30 +207,12 @@ async def test_a_commit_and_a_takeover_never_both_succeed(first: Replica, second
         await let_all_leases_end(first.store)
 
 
-async def test_a_frozen_transaction_gives_its_locks_back(first: Replica) -> None:
-    """PostgreSQL ends the session of a process that froze within a transaction, before its leases end."""
-    async with first.store.reading() as tx:
-        timeout = await tx.connection.scalar(text("SHOW idle_in_transaction_session_timeout"))
-    assert timeout == "4s"
-    assert LEASE_SECONDS > 4
-
-
 async def test_a_process_that_ends_leaves_its_chats_and_the_lead_to_others(first: Replica, second: Replica) -> None:
     leases = await first.leases.claim([LEAD, 1, 2])
     with first.leases.work_in(leases[-1]):
         await first.leases.release_all()
     assert [lease.is_held for lease in leases] == [False, False, True]
     assert await second.claim(LEAD, 1, 2) == [LEAD, 1]
-
-
-async def test_a_process_ends_also_if_the_database_is_gone(first: Replica, monkeypatch: pytest.MonkeyPatch) -> None:
-    await first.leases.claim([1])
-
-    def fail() -> None:
-        raise StoreDown
-
-    monkeypatch.setattr(first.store, "keeping", fail)
-    await first.leases.release_all()
 
 
 class Leader:
@@ -413,19 +307,6 @@ async def test_a_leader_that_is_cut_off_stops_before_another_can_lead(first: Rep
         return only.began == 2
 
     await until(leads_again, what="it leads again, with its work begun anew")
-
-
-async def test_work_that_ends_or_fails_ends_the_leadership(first: Replica, run_leader: Run) -> None:
-    only = Leader(first.leases)
-    only.ends.set()
-    await asyncio.wait_for(run_leader(only), TIMEOUT_SECONDS)
-
-    async def fail() -> None:
-        raise ValueError
-
-    only.work = fail  # type: ignore[method-assign]  # another work
-    with pytest.raises(ValueError):  # noqa: PT011  its own
-        await asyncio.wait_for(run_leader(only), TIMEOUT_SECONDS)
 
 
 @pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="this system has no clock that goes on in sleep")

@@ -113,28 +113,6 @@ async def test_each_press_that_is_too_much_is_answered_so_that_its_button_stops_
     assert chats.looked_up == 1
 
 
-async def test_at_the_told_moment_the_next_one_is_let_in_and_the_spell_is_over(chats: LimitedChats) -> None:
-    await chats.send_messages(4)
-    chats.clock.passes(seconds=59.9)
-    assert await chats.send_messages(1) == [True]
-    assert len(chats.sent) == 1
-    chats.clock.passes(seconds=0.1)
-    assert await chats.send_messages(4) == [False, False, False, True]
-    assert len(chats.sent) == 2
-
-
-async def test_who_never_pauses_is_not_told_each_second(chats: LimitedChats) -> None:
-    chats = LimitedChats(per_minute=60)
-    for _ in range(60):
-        await chats.send_messages(1)
-        chats.clock.passes(seconds=1)
-    assert chats.sent == []
-    for _ in range(30):
-        await chats.send_messages(3)
-        chats.clock.passes(seconds=1)
-    assert 1 <= len(chats.sent) <= 4
-
-
 async def test_a_flood_is_felt_in_its_own_chat_alone(chats: LimitedChats) -> None:
     await chats.send_messages(50)
     assert await chats.send_messages(3, SARI) == [False] * 3
@@ -166,26 +144,6 @@ async def test_a_clock_that_differs_from_telegrams_changes_nothing(offset: timed
     assert live == [False, False, False, True]
 
 
-async def test_where_telegram_tells_no_time_a_clock_that_is_ahead_blinds_for_minutes_only(chats: LimitedChats) -> None:
-    ahead = timedelta(hours=1)
-    assert not any([await chats.rejects(typed(EMMA, chats.clock.now() - ahead)) for _ in range(50)])
-    chats.clock.passes(minutes=5)
-    assert [await chats.rejects(typed(EMMA, chats.clock.now() - ahead)) for _ in range(4)] == [False] * 3 + [True]
-
-
-async def test_nobody_waits_for_a_clock_that_was_put_back(chats: LimitedChats) -> None:
-    assert await chats.send_messages(4) == [False, False, False, True]
-    chats.clock.passes(minutes=-60)
-    assert [await chats.rejects(pressed(EMMA)) for _ in range(4)] == [False, False, False, True]
-    assert len(chats.answered) == 1
-
-
-async def test_a_wait_of_our_own_is_not_counted_against_the_user(chats: LimitedChats) -> None:
-    received = [chats.clock.now() + timedelta(seconds=25 * turn) for turn in range(10)]
-    chats.clock.passes(minutes=10)
-    assert not any([await chats.rejects(pressed(EMMA), received=at) for at in received])
-
-
 async def test_a_group_is_refused_without_a_word(chats: LimitedChats) -> None:
     refused = [await chats.rejects(typed(-500, chats.clock.now(), Chat.GROUP)) for _ in range(5)]
     assert refused == [False] * 3 + [True] * 2
@@ -198,15 +156,6 @@ async def test_a_change_of_membership_is_always_heard(chats: LimitedChats) -> No
     update = Update(1, my_chat_member=ChatMemberUpdated(chat, user, BEGINNING, left, left))
     await chats.send_messages(10)
     assert not await chats.rejects(update)
-
-
-def test_quiet_chats_are_forgotten() -> None:
-    clock = MovedClock()
-    limiter = MessageLimit(60, clock, SILENT, fail_lookup)
-    for chat_id in range(1000):
-        assert limiter.count_message(chat_id, clock.now())
-        clock.passes(seconds=1)
-    assert len(limiter._counts) <= 61
 
 
 @given(gaps=st.lists(st.floats(0, 40), max_size=60), limit=st.integers(1, 5))

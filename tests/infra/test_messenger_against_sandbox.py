@@ -111,47 +111,8 @@ async def test_a_picture_is_uploaded_once_and_takes_the_place_of_another(server:
     assert _photo(await server.sees(EMMA)) == outcome.photo_id
 
 
-async def test_a_picture_that_telegram_has_forgotten_is_uploaded_again(server: Running, telegram: Messenger) -> None:
-    telegram._uploads.remember(png(30, 30), "AgACAgUAAxkBAAIB")
-    assert isinstance(await telegram.send_photo(EMMA, png(30, 30), "Here", priority="talk"), Delivered)
-    assert (await server.sees(EMMA))[-1]["caption"] == "Here"
-
-
-async def test_a_picture_takes_the_place_of_a_text(server: Running, telegram: Messenger) -> None:
-    message_id = await sent(telegram)
-    assert isinstance(await telegram.edit_photo(EMMA, message_id, png(30, 30), "Seen", priority="talk"), Delivered)
-    shown = (await server.sees(EMMA))[-1]
-    assert (shown["message_id"], shown["caption"]) == (message_id, "Seen")
-
-
 def _photo(messages: list[dict[str, Any]]) -> str:
     return str(messages[-1]["photo"][-1]["file_id"])
-
-
-async def test_a_file_arrives_under_its_name_byte_by_byte(server: Running, telegram: Messenger) -> None:
-    content = '{"number": "7731004455", "name": "🏦"}'.encode()
-    outcome = await telegram.send_document(EMMA, content, "kirim-data.json", "<b>Yours</b>", KEYBOARD, priority="talk")
-    shown = (await server.sees(EMMA))[-1]
-    assert outcome == Delivered(shown["message_id"])
-    assert (shown["document"]["file_name"], shown["caption"]) == ("kirim-data.json", "Yours")
-    file = await server.people.get(f"/sandbox/files/{shown['document']['file_id']}")
-    assert file.content == content
-
-
-async def test_a_message_is_edited_its_buttons_taken_and_then_deleted(server: Running, telegram: Messenger) -> None:
-    message_id = await sent(telegram, keyboard=KEYBOARD)
-    assert await telegram.edit_keyboard(EMMA, message_id, (), priority="talk") == Delivered(message_id)
-    assert "reply_markup" not in (await server.sees(EMMA))[-1]
-    assert await telegram.edit_text(EMMA, message_id, "Changed", KEYBOARD, priority="talk") == Delivered(message_id)
-    assert (await texts(server))[-1] == "Changed"
-    assert await telegram.delete(EMMA, message_id, priority="talk") == Delivered()
-    assert "Changed" not in await texts(server)
-
-
-async def test_what_is_shown_already_counts_as_delivered(telegram: Messenger) -> None:
-    message_id = await sent(telegram, "Same", keyboard=KEYBOARD)
-    assert await telegram.edit_text(EMMA, message_id, "Same", KEYBOARD, priority="talk") == NotModified()
-    assert await telegram.edit_keyboard(EMMA, message_id, KEYBOARD, priority="talk") == NotModified()
 
 
 async def test_a_message_that_is_no_more_is_gone(telegram: Messenger) -> None:
@@ -160,23 +121,6 @@ async def test_a_message_that_is_no_more_is_gone(telegram: Messenger) -> None:
     assert await telegram.edit_text(EMMA, message_id, "Changed", priority="talk") == Gone()
     assert await telegram.edit_keyboard(EMMA, message_id, KEYBOARD, priority="talk") == Gone()
     assert await telegram.delete(EMMA, message_id, priority="talk") == Gone()
-
-
-async def test_a_picture_has_no_text_to_edit(telegram: Messenger) -> None:
-    picture = await telegram.send_photo(EMMA, png(30, 30), "Scan", priority="talk")
-    assert isinstance(picture, Delivered)
-    assert await telegram.edit_text(EMMA, picture.message_id or 0, "Changed", priority="talk") == Gone()
-
-
-async def test_somebody_elses_message_cannot_be_edited(server: Running, telegram: Messenger) -> None:
-    theirs = await server.says(EMMA, "mine")
-    assert await telegram.edit_text(EMMA, theirs["message_id"], "Changed", priority="talk") == Gone()
-
-
-async def test_a_reply_to_a_deleted_question_is_sent_all_the_same(telegram: Messenger) -> None:
-    question = await sent(telegram)
-    await telegram.delete(EMMA, question, priority="talk")
-    await sent(telegram, "Answer", reply_to=question)
 
 
 async def test_whoever_blocked_the_bot_is_unreachable(server: Running, telegram: Messenger) -> None:
@@ -198,12 +142,6 @@ async def test_a_refusal_for_frequency_says_when_and_that_nothing_was_sent(
     assert await telegram.send_text(EMMA, "Hello", priority="money") == TryLater(77.0)
 
 
-async def test_a_short_pause_is_made_and_the_message_sent_once(server: Running, telegram: Messenger) -> None:
-    await fault(server, "429", retry_after=1, times=1)
-    await sent(telegram, "after a pause")
-    assert (await texts(server)).count("after a pause") == 1
-
-
 @pytest.mark.parametrize(
     ("kind", "arrives"), [("drop_before", False), ("drop_after", True), ("500", False), ("html", False)]
 )
@@ -216,21 +154,6 @@ async def test_a_call_without_an_answer_may_have_arrived(
     assert outcome.maybe_sent
     assert (await texts(server)).count("once") == arrives
     await sent(telegram, "and the way is free again")
-
-
-async def test_an_answer_that_does_not_come_in_time_may_mean_anything(server: Running) -> None:
-    async with messenger(server.url, server.settings.bot_token, read_timeout=0.2) as hasty:
-        await fault(server, "delay", seconds=1.0, times=1)
-        outcome = await hasty.send_text(EMMA, "Hello", priority="money")
-    assert outcome == TryLater(outcome.after if isinstance(outcome, TryLater) else 0, maybe_sent=True)
-
-
-async def test_a_server_that_is_not_there_was_surely_told_nothing(server: Running) -> None:
-    async with messenger("http://127.0.0.1:1", server.settings.bot_token) as nowhere:
-        outcome = await nowhere.send_text(EMMA, "Hello", priority="money")
-        assert isinstance(outcome, TryLater)
-        assert not outcome.maybe_sent
-        assert isinstance(await nowhere.answer_press("1"), TryLater)
 
 
 async def test_a_refused_token_is_said_without_the_token(server: Running) -> None:
@@ -267,15 +190,6 @@ async def test_a_press_is_answered_and_one_too_old_is_fine(server: Running, tele
     assert await telegram.answer_press(pressed["query_id"], "Ja " * 100, alert=True) == Delivered()
     assert await telegram.answer_press(pressed["query_id"]) == Delivered()
     assert await telegram.answer_press("4711") == Delivered()
-
-
-async def test_every_priority_arrives(server: Running, telegram: Messenger) -> None:
-    priorities: tuple[Priority, ...] = ("money", "talk", "bulk")
-    for priority in priorities:
-        assert isinstance(
-            await telegram.send_text(EMMA, priority, priority=priority, silent=priority == "bulk"), Delivered
-        )
-    assert (await texts(server))[-3:] == list(priorities)
 
 
 async def group(server: Running, kind: str = "group") -> int:

@@ -54,11 +54,3 @@ async def test_a_database_that_does_not_answer_is_not_waited_for(monkeypatch: py
     answer = await read(asyncio.Event().wait)
     assert answer.status_code == 200
     assert failures() == before + 1
-
-
-async def test_there_is_nothing_else() -> None:
-    transport = httpx.ASGITransport(page.create_metrics_app(asyncio.Event().wait))
-    async with httpx.AsyncClient(transport=transport, base_url="http://bot.example") as browser:
-        for path in ("/", "/healthz", "/metrics/", "/p/abc"):
-            assert (await browser.get(path)).status_code in {307, 404}
-        assert (await browser.post("/metrics")).status_code == 405

@@ -5,26 +5,20 @@ import re
 from pathlib import Path
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, MetaData, column, inspect, table, text, update
 
-import bot
 from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.infra.db.errors import SchemaMismatch, StoreDown
 from bot.tables import metadata
 from bot.users.repository import UserRepository
 from tests.e2e.launcher import Child, launcher
-from tests.harness.databases import BOTH
 from tests.infra.keys import VAULT
 from tests.infra.next_version import REVISION, become_the_next_version
 from tests.users.builders import EMMA, a_user
 from tests.waiting import TIMEOUT_SECONDS
-
-on_postgresql_bare = pytest.mark.parametrize("bare_database", BOTH[1:], indirect=True)
 
 # The schema as the databases report it, because Alembic's comparison ignores partial indexes.
 SPELLED = {
@@ -68,27 +62,6 @@ async def test_the_migrations_make_exactly_the_tables(bare_database: str) -> Non
         assert await connection.run_sync(read_schema) < migrated
         await connection.run_sync(metadata.create_all)
         assert await connection.run_sync(read_schema) == migrated
-    await store.close()
-
-
-async def test_a_new_column_would_be_noticed(bare_database: str) -> None:
-    await migrate.upgrade(bare_database)
-    store = Database(bare_database)
-    async with store._writer.begin() as connection:
-        await connection.exec_driver_sql("ALTER TABLE users ADD COLUMN nickname TEXT")
-        assert await connection.run_sync(differences) != []
-    await store.close()
-
-
-async def test_the_revision_is_known_before_and_after(bare_database: str) -> None:
-    assert await migrate.read_revision(bare_database) is None
-    store = Database(bare_database)
-    with pytest.raises(SchemaMismatch) as caught:
-        await store.check()
-    assert caught.value.found is None
-    assert await store.upgrade() == migrate.get_expected_revision() == await migrate.read_revision(bare_database)
-    assert await store.upgrade() == migrate.get_expected_revision(), "a second time changes nothing"
-    assert await store.check() == migrate.get_expected_revision()
     await store.close()
 
 
@@ -139,20 +112,13 @@ async def test_tables_of_an_older_program_are_brought_up_to_date(
     await store.close()
 
 
-async def test_several_may_migrate_at_once(bare_database: str) -> None:
-    assert (
-        await asyncio.gather(*(migrate.upgrade(bare_database) for _ in range(4)))
-        == [migrate.get_expected_revision()] * 4
-    )
-
-
 @pytest.mark.process
 async def test_several_processes_may_migrate_at_once_from_any_folder(bare_database: str, tmp_path: Path) -> None:
-    started = [await start_child(bare_database, tmp_path / str(number), folder=tmp_path) for number in range(3)]
+    started = [await start_child(bare_database, tmp_path / str(number), folder=tmp_path) for number in range(2)]
     async with asyncio.timeout(TIMEOUT_SECONDS):
         codes = [await process.wait() for process in started]
-    said = [(tmp_path / str(number)).read_text() for number in range(3)]
-    assert (codes, said) == ([0, 0, 0], [f"{migrate.get_expected_revision()}\n"] * 3)
+    said = [(tmp_path / str(number)).read_text() for number in range(2)]
+    assert (codes, said) == ([0, 0], [f"{migrate.get_expected_revision()}\n"] * 2)
 
 
 async def start_child(database: str, log: Path, folder: Path | None = None) -> Child:
@@ -161,22 +127,6 @@ async def start_child(database: str, log: Path, folder: Path | None = None) -> C
         return await launcher().start(
             ["migrate", database], program="tests.infra.database_child", environment={}, log=out.fileno(), folder=folder
         )
-
-
-@on_postgresql_bare
-async def test_the_server_lets_a_migration_compute_for_some_seconds(
-    bare_database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limits = []
-    run = command.upgrade
-
-    def record(config: Config, revision: str) -> None:
-        limits.append(config.attributes["connection"].scalar(text("SHOW idle_in_transaction_session_timeout")))
-        run(config, revision)
-
-    monkeypatch.setattr(command, "upgrade", record)
-    await migrate.upgrade(bare_database)
-    assert limits == ["1min"]
 
 
 async def test_a_migration_that_fails_leaves_the_tables_as_they_were(bare_database: str) -> None:
@@ -206,8 +156,3 @@ async def test_kill_9_at_any_moment_of_it_is_made_up_for_at_the_next_start(tmp_p
     async with store._writer.begin() as connection:
         assert await connection.run_sync(differences) == []
     await store.close()
-
-
-def test_the_migrations_travel_with_the_package() -> None:
-    assert len(list((migrate.MIGRATIONS / "versions").glob("[0-9]*_first_tables.py"))) == 1
-    assert migrate.MIGRATIONS.is_relative_to(Path(bot.__file__).parent)

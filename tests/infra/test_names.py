@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from telegram.error import BadRequest, TimedOut
+from telegram.error import BadRequest
 
 from bot.infra.telegram.outbound import names
-from bot.infra.telegram.outbound.names import KEEP_SECONDS, MAX_KEPT, RETRY_SECONDS, Names
+from bot.infra.telegram.outbound.names import KEEP_SECONDS, RETRY_SECONDS, Names
 from bot.infra.telegram.ui.reader import Reader
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW
 from tests.texts import TRANSLATIONS, readable
@@ -76,26 +76,9 @@ async def test_whom_telegram_does_not_name_has_no_name_and_is_asked_about_again_
     assert await cache.find((EMMA,)) == {EMMA: "Emma"}
 
 
-async def test_while_telegram_is_away_the_name_from_before_is_shown() -> None:
-    bot, clock = FakeBot({EMMA: "Emma"}), Clock()
-    cache = a_cache(bot, clock)
-    await cache.find((EMMA,))
-    bot.error = TimedOut("late")
-    clock.now += KEEP_SECONDS
-    assert await cache.find((EMMA,)) == {EMMA: "Emma"}
-
-
 async def test_a_message_does_not_wait_long_for_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(names, "LONGEST_WAIT", 0.01)
     assert await a_cache(FakeBot({EMMA: "Emma"}, hangs=True)).find((EMMA,)) == {}
-
-
-async def test_only_so_many_names_are_kept() -> None:
-    bot = FakeBot(dict.fromkeys(range(1, MAX_KEPT + 3), "N"))
-    cache = a_cache(bot)
-    for number in bot.known:
-        await cache.find((number,))
-    assert len(cache._known) == MAX_KEPT
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)

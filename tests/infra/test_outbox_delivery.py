@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from datetime import timedelta
 from typing import Any, cast
 
 import pytest
@@ -30,7 +29,6 @@ from bot.orders.notifications import AboutOrder, OrderNotification
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.infra.builders import message_id_of
-from tests.infra.keys import VAULT
 from tests.orders.order_system import EDITS, EMMA, SARI, OrderSystem, RecordingSender
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -112,13 +110,6 @@ async def test_what_is_postponed_holds_back_what_follows_it_in_its_chat_alone(sy
     assert system.sender.kinds() == ["paid", "sent"]
 
 
-async def test_a_wait_that_telegram_asks_for_is_waited_out_however_long(system: OrderSystem) -> None:
-    await queue(system, "paid")
-    system.sender.outcomes[EMMA].append(RetryLater(7200))
-    await system.deliver()
-    assert system.delivery.next_due == system.clock.now() + timedelta(hours=2)
-
-
 async def test_failures_are_repeated_later_and_later_and_never_given_up(system: OrderSystem) -> None:
     await queue(system, "paid")
     system.sender.outcomes[EMMA].extend([RetryLater(1)] * 60)
@@ -158,22 +149,6 @@ async def test_a_blocked_chat_is_given_up_without_disturbing_the_others(system: 
     assert system.delivery.next_due is None
 
 
-async def test_a_chat_that_opens_again_hears_what_is_new(system: OrderSystem) -> None:
-    await queue(system, "paid")
-    system.sender.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
-    await system.deliver()
-    await queue(system, "sent")
-    await system.deliver()
-    assert system.sender.kinds() == ["sent"]
-
-
-async def test_a_message_that_telegram_refuses_is_skipped(system: OrderSystem) -> None:
-    await queue(system, "paid", "sent")
-    system.sender.outcomes[EMMA].append(Undeliverable("can't parse entities"))
-    await system.deliver()
-    assert system.sender.kinds() == ["sent"]
-
-
 async def test_a_slow_chat_does_not_hold_up_the_others(system: OrderSystem) -> None:
     sender = SlowSender(system)
     delivery = OutboxDelivery(system.store, sender, system.clock)
@@ -204,18 +179,6 @@ async def test_messages_about_money_have_slots_of_their_own(system: OrderSystem)
     await delivery.close(0)
 
 
-async def test_starting_twice_tells_once(system: OrderSystem) -> None:
-    sender = SlowSender(system)
-    delivery = OutboxDelivery(system.store, sender, system.clock)
-    sender.locks[EMMA] = asyncio.Event()
-    await queue(system, "paid")
-    assert await delivery.start_due() == 1
-    assert await delivery.start_due() == 0
-    sender.locks[EMMA].set()
-    await delivery.wait_until_sent()
-    assert len(sender.sent) == 1
-
-
 async def test_what_a_crash_left_half_told_is_told_again_and_says_so(
     system: OrderSystem, other_system: OrderSystem
 ) -> None:
@@ -237,16 +200,6 @@ class ForgetfulLeases(UnsharedLeases):
 
     async def lock(self, _tx: Transaction, leases: Collection[ChatLease]) -> Collection[ChatLease]:
         return [lease for lease in leases if lease.chat_id not in self.lost]
-
-
-async def test_a_notification_whose_rendering_fails_once_is_sent_later(system: OrderSystem) -> None:
-    await queue(system, "paid", "sent")
-    system.sender.outcomes[EMMA].append(KeyError("a name"))
-    await system.deliver()
-    assert system.sender.kinds() == []
-    system.clock.passes(seconds=15)
-    await system.deliver()
-    assert list_sent(system) == [(EMMA, "paid", True), (EMMA, "sent", False)]
 
 
 async def test_a_notification_that_can_never_be_sent_does_not_silence_its_chat(system: OrderSystem) -> None:
@@ -395,21 +348,6 @@ class CountingWakeup(Wakeup):
         self.is_called.set()
 
 
-async def test_what_calls_for_more_is_woken_only_if_something_may_wait(system: OrderSystem) -> None:
-    wakeup = CountingWakeup()
-    delivery = OutboxDelivery(system.store, system.sender, system.clock, wakeup=wakeup)
-    await queue(system, "paid", "sent")
-    await delivery.start_due()
-    await delivery.wait_until_sent()
-    assert system.sender.kinds() == ["paid", "sent"]
-    assert wakeup.calls == 0, "the results have found what follows, and then nothing"
-    await queue(system, "card")
-    system.sender.outcomes[EMMA].append(RetryLater(1))
-    await delivery.start_due()
-    await delivery.wait_until_sent()
-    assert wakeup.calls == 1
-
-
 class CountingDatabase:
     """A database that counts the transactions that write."""
 
@@ -422,28 +360,6 @@ class CountingDatabase:
     def transaction(self) -> Any:
         self.writes += 1
         return self._store.transaction()
-
-
-async def test_the_outcome_of_one_and_the_start_of_the_next_are_one_transaction(system: OrderSystem) -> None:
-    store = CountingDatabase(system.sql)
-    delivery = OutboxDelivery(cast("Database", store), system.sender, system.clock)
-    await queue(system, "checking", "card", "paid")
-    await delivery.start_due()
-    await delivery.wait_until_sent()
-    assert system.sender.kinds() == ["checking", "card", "paid"]
-    assert store.writes == 4
-
-
-async def test_what_is_due_in_many_chats_is_marked_in_one_transaction(system: OrderSystem) -> None:
-    store = CountingDatabase(system.sql)
-    delivery = OutboxDelivery(cast("Database", store), system.sender, system.clock)
-    chats = range(1, 21)
-    for chat_id in chats:
-        await queue(system, "paid", chat_id=chat_id)
-    assert await delivery.start_due() == len(chats)
-    await delivery.wait_until_sent()
-    assert list_sent(system) == [(chat_id, "paid", False) for chat_id in chats]
-    assert store.writes <= 3, "one marks them, one may save the first result, and one saves all others"
 
 
 async def test_only_what_has_a_slot_is_marked_and_a_crash_repeats_nothing_else(
@@ -498,22 +414,6 @@ async def test_a_chat_that_another_process_has_taken_holds_up_no_other(system: O
     assert await count_by_status(system) == {NotificationStatus.SENT: 2, NotificationStatus.SENDING: 1}
 
 
-async def test_it_is_known_when_the_next_one_is_due_after_those_that_begin(system: OrderSystem) -> None:
-    await queue(system, "paid", chat_id=SARI)
-    system.sender.outcomes[SARI].append(RetryLater(30))
-    await system.delivery.start_due()
-    await system.delivery.wait_until_sent()
-    again_at = system.clock.now() + timedelta(seconds=30)
-    await queue(system, "paid")
-    assert await system.delivery.start_due() == 1
-    assert system.delivery.next_due == again_at
-    await system.delivery.wait_until_sent()
-    system.clock.passes(seconds=30)
-    assert await system.delivery.start_due() == 1
-    assert system.delivery.next_due is None
-    await system.delivery.wait_until_sent()
-
-
 class SecondHangs(RecordingSender):
     """A sender that never answers the second request."""
 
@@ -540,50 +440,6 @@ async def test_the_next_one_is_marked_before_its_request(system: OrderSystem, ot
     assert list_sent(other_system) == [(EMMA, "sent", True)]
 
 
-async def test_nothing_new_is_started_while_closing(system: OrderSystem) -> None:
-    sender = SlowSender(system)
-    sender.locks[EMMA] = asyncio.Event()
-    delivery = OutboxDelivery(system.store, sender, system.clock)
-    await queue(system, "paid", "sent")
-    await delivery.start_due()
-    await sender.started.wait()
-    closing = asyncio.create_task(delivery.close(TIMEOUT_SECONDS))
-    await asyncio.sleep(0)
-    sender.locks[EMMA].set()
-    await closing
-    assert [each.kind for each in sender.sent] == ["paid"]
-    assert await count_by_status(system) == {NotificationStatus.SENT: 1, NotificationStatus.WAITING: 1}
-
-
-async def test_closing_ends_every_transaction_before_the_store_is_closed(system: OrderSystem) -> None:
-    store = Database(system.database, VAULT)
-    sender = SlowSender(system)
-    sender.locks[EMMA] = asyncio.Event()
-    delivery = OutboxDelivery(store, sender, system.clock)
-    await queue(system, "paid")
-    await delivery.start_due()
-    await sender.started.wait()
-    await delivery.close(0)
-    assert not delivery._list_tasks()
-    await store.close()
-
-
-async def test_what_is_queued_is_marked_in_its_own_transaction_and_sent_once_that_is_committed(
-    system: OrderSystem,
-) -> None:
-    store = CountingDatabase(system.store)
-    delivery = OutboxDelivery(cast("Database", store), system.sender, system.clock)
-    await delivery.start_due()
-    system.sql.before_commit = delivery.mark_due_in
-    await queue(system, "paid", "sent", OrderNotification.EDIT_STATUS)
-    await queue(system, "paid", chat_id=SARI)
-    await delivery.wait_until_sent()
-    assert sorted(list_sent(system)) == sorted(
-        [(EMMA, kind, False) for kind in ("paid", "sent", OrderNotification.EDIT_STATUS)] + [(SARI, "paid", False)]
-    )
-    assert store.writes <= 4, "none but those of the results"
-
-
 async def test_what_is_queued_in_a_transaction_that_fails_is_not_sent(system: OrderSystem) -> None:
     delivery = OutboxDelivery(system.store, system.sender, system.clock)
     await delivery.start_due()
@@ -595,27 +451,6 @@ async def test_what_is_queued_in_a_transaction_that_fails_is_not_sent(system: Or
     await delivery.wait_until_sent()
     assert list_sent(system) == []
     assert await count_by_status(system) == {}
-
-
-async def test_what_is_queued_while_all_slots_are_taken_is_sent_when_one_is_free(system: OrderSystem) -> None:
-    sender, wakeup = SlowSender(system), CountingWakeup()
-    delivery = OutboxDelivery(system.store, sender, system.clock, wakeup=wakeup)
-    await delivery.start_due()
-    system.sql.before_commit = delivery.mark_due_in
-    for chat_id in range(1, Queue.URGENT.slots + 2):
-        sender.locks[chat_id] = asyncio.Event()
-        await queue(system, "paid", chat_id=chat_id)
-    assert wakeup.calls == 1, "of the last"
-    assert await delivery.start_due() == 0
-    wakeup.is_called.clear()
-    sender.locks[1].set()
-    async with asyncio.timeout(TIMEOUT_SECONDS):
-        await wakeup.is_called.wait()
-    assert await delivery.start_due() == 1
-    for lock in sender.locks.values():
-        lock.set()
-    await delivery.wait_until_sent()
-    assert len(sender.sent) == Queue.URGENT.slots + 1
 
 
 async def test_a_chat_of_another_process_is_left_to_it(system: OrderSystem) -> None:

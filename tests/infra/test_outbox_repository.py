@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.infra.db.database import Database
-from bot.infra.outbox.model import Backlog, NotificationStatus, Queue, StoredNotification
+from bot.infra.outbox.model import Backlog, Queue, StoredNotification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import Phase
 from bot.orders.repository import MissedOrder, MissedOrderRepository, OrderRepository
@@ -22,10 +22,6 @@ async def heads(store: Database) -> list[StoredNotification]:
         return list(await due_heads(tx, NOW))
 
 
-async def kinds(store: Database) -> list[str]:
-    return [notification.kind for notification in await heads(store)]
-
-
 async def test_a_notification_is_saved_once_by_subject_kind_mark_and_chat(store: Database) -> None:
     async with store.transaction() as tx:
         assert await OutboxRepository(tx).add([a_notification(payload={"idr": 250_000, "name": "Wénny\x00"})]) == 1
@@ -39,34 +35,6 @@ async def test_a_notification_is_saved_once_by_subject_kind_mark_and_chat(store:
     kept = a_notification(id=1, payload={"idr": 250_000, "name": "Wénny\x00"})
     assert replace(found[0], id=1) == kept
     assert [notification.chat_id for notification in found] == [1001, 1002]
-
-
-async def test_a_chat_is_told_one_piece_at_a_time_and_in_order(store: Database) -> None:
-    told = []
-    async with store.transaction() as tx:
-        await OutboxRepository(tx).add([a_notification(kind=f"k{n}") for n in range(4)])
-    for _ in range(4):
-        (head,) = await heads(store)
-        async with store.transaction() as tx:
-            assert await OutboxRepository(tx).mark_sending([head.id], NOW)
-        assert await heads(store) == [], "what is being sent holds back what follows"
-        async with store.transaction() as tx:
-            await OutboxRepository(tx).record_sent({head.id: 77}, NOW)
-        told.append(head.kind)
-    assert told == ["k0", "k1", "k2", "k3"]
-    assert await heads(store) == []
-
-
-async def test_a_chat_waits_for_its_first_notification_to_fall_due(store: Database) -> None:
-    async with store.transaction() as tx:
-        await OutboxRepository(tx).add([a_notification(kind="first", due_at=LATER), a_notification(kind="second")])
-        await OutboxRepository(tx).add([a_notification(kind="other", chat_id=1002)])
-    assert await kinds(store) == ["other"]
-    async with store.reading() as tx:
-        assert [notification.kind for notification in await due_heads(tx, LATER)] == [
-            "other",
-            "first",
-        ]
 
 
 async def test_those_that_are_due_first_come_first_and_one_more_than_can_be_sent(store: Database) -> None:
@@ -92,22 +60,6 @@ async def test_each_queue_has_its_heads_in_one_query(store: Database) -> None:
         assert [each.queue for each in await outbox.find_heads(tuple(Queue))] == [Queue.EDITS, Queue.EXTRA, Queue.BULK]
 
 
-async def test_a_notification_is_marked_once_it_is_due_and_again_as_one_that_was_interrupted(store: Database) -> None:
-    async with store.transaction() as tx:
-        outbox = OutboxRepository(tx)
-        await outbox.add([a_notification(due_at=LATER)])
-        (head,) = await outbox.find_heads()
-        assert await outbox.mark_sending([head.id], NOW) == {}
-        assert await outbox.mark_sending([head.id], LATER) == {head.id: False}
-        assert await outbox.find_heads() == (replace(head, status=NotificationStatus.SENDING, attempts=1),)
-        assert await outbox.mark_sending([head.id], LATER) == {head.id: True}
-        assert await outbox.find_heads() == (
-            replace(head, status=NotificationStatus.SENDING, attempts=2, maybe_sent=True),
-        )
-        await outbox.record_sent({head.id: 77}, LATER)
-        assert await outbox.mark_sending([head.id], LATER) == {}
-
-
 async def test_those_alike_are_the_later_ones_that_wait_for_nothing_else(store: Database) -> None:
     edits = [a_notification(kind="edit", mark=f"{n}", queue=Queue.EDITS) for n in range(5)]
     others = [a_notification("order:R2", "edit"), a_notification(kind="other"), replace(edits[1], chat_id=1002)]
@@ -119,20 +71,6 @@ async def test_those_alike_are_the_later_ones_that_wait_for_nothing_else(store: 
         await outbox.give_up(third.id, "refused")
         assert [each.mark for each in await outbox.find_alike(first)] == ["1", "3"]
         assert [each.mark for each in await outbox.find_alike(second)] == ["3"]
-
-
-async def test_a_retry_waits_and_remembers_that_it_may_have_arrived(store: Database) -> None:
-    async with store.transaction() as tx:
-        await OutboxRepository(tx).add([a_notification()])
-        (head,) = await due_heads(tx, NOW)
-        await OutboxRepository(tx).mark_sending([head.id], NOW)
-        await OutboxRepository(tx).postpone(head.id, LATER, maybe_sent=True)
-        assert await due_heads(tx, NOW) == ()
-        expected = replace(head, attempts=1, maybe_sent=True, due_at=LATER)
-        assert await due_heads(tx, LATER) == (expected,)
-        await OutboxRepository(tx).mark_sending([head.id], LATER)
-        await OutboxRepository(tx).postpone(head.id, NOW, maybe_sent=False)
-        assert await due_heads(tx, NOW) == (replace(expected, attempts=2, due_at=NOW),)
 
 
 async def test_a_sent_notification_is_neither_retried_nor_given_up(store: Database) -> None:
@@ -147,25 +85,6 @@ async def test_a_sent_notification_is_neither_retried_nor_given_up(store: Databa
         assert not await OutboxRepository(tx).mark_sending([head.id], NOW)
         assert await due_heads(tx, NOW) == ()
         assert await message_id_of(tx, head.subject, head.kind, 1001) == 77
-
-
-async def test_giving_up_one_lets_the_next_be_told(store: Database) -> None:
-    async with store.transaction() as tx:
-        await OutboxRepository(tx).add([a_notification(kind="bad"), a_notification(kind="good")])
-        (bad,) = await due_heads(tx, NOW)
-        await OutboxRepository(tx).mark_sending([bad.id], NOW)
-        await OutboxRepository(tx).give_up(bad.id, "refused")
-    assert await kinds(store) == ["good"]
-
-
-async def test_a_blocked_chat_disturbs_no_other(store: Database) -> None:
-    async with store.transaction() as tx:
-        await OutboxRepository(tx).add(
-            [a_notification(kind=kind, chat_id=chat) for chat in (1, 2) for kind in ("a", "b", "c")]
-        )
-        await OutboxRepository(tx).mark_sending([(await due_heads(tx, NOW))[0].id], NOW)
-        assert await OutboxRepository(tx).give_up_chat(1, "blocked") == 3
-    assert [(notification.chat_id, notification.kind) for notification in await heads(store)] == [(2, "a")]
 
 
 async def test_a_card_sent_anew_has_another_message(store: Database) -> None:
@@ -199,14 +118,6 @@ async def test_old_notifications_are_deleted_but_not_of_open_orders(store: Datab
         }
     forgotten = {subject for subject, was_new in kept.items() if was_new}
     assert forgotten == {"order:DONE", "order:REFUSED", "order:GONE", "staff:1"}
-
-
-async def test_a_notification_given_up_is_deleted_by_its_age(store: Database) -> None:
-    async with store.transaction() as tx:
-        await OutboxRepository(tx).add([a_notification(kind="old", created_at=NOW - DAY), a_notification(kind="new")])
-        await OutboxRepository(tx).give_up_chat(1001, "blocked")
-        assert await OutboxRepository(tx).delete_old(NOW, ()) == 1
-        assert await OutboxRepository(tx).add([a_notification(kind="old"), a_notification(kind="new")]) == 1
 
 
 async def test_what_was_given_up_waits_again_by_subject_and_kind(store: Database) -> None:
@@ -248,16 +159,6 @@ async def test_an_id_is_never_given_again(store: Database) -> None:
     assert second.id > first.id
 
 
-async def test_thousands_of_notifications_keep_their_order(store: Database) -> None:
-    many = [a_notification(kind=f"{n:04}", chat_id=n % 3) for n in range(5_000)]
-    async with store.transaction() as tx:
-        assert await OutboxRepository(tx).add(many) == 5_000
-        assert await OutboxRepository(tx).add(many) == 0
-    async with store._reader.connect() as connection:
-        found = await connection.exec_driver_sql("SELECT kind FROM outbox ORDER BY id")
-        assert list(found.scalars()) == [notification.kind for notification in many]
-
-
 async def test_a_backlog_is_what_could_have_been_told_before_and_was_not(store: Database) -> None:
     early, late = NOW - SECOND * 90, NOW + SECOND * 90
     async with store.transaction() as tx:
@@ -274,36 +175,3 @@ async def test_a_backlog_is_what_could_have_been_told_before_and_was_not(store: 
         assert await OutboxRepository(tx).get_backlog(NOW) == Backlog(1, early)
         assert await OutboxRepository(tx).get_backlog(early - SECOND) == Backlog()
         assert await OutboxRepository(tx).get_backlog(late) == Backlog(2, early)
-
-
-async def test_a_notification_that_is_tried_again_has_waited_since_it_was_created(store: Database) -> None:
-    async with store.transaction() as tx:
-        await OutboxRepository(tx).add([a_notification("one", created_at=NOW - SECOND * 90, due_at=NOW - SECOND * 90)])
-        (head,) = await due_heads(tx, NOW)
-        await OutboxRepository(tx).mark_sending([head.id], NOW)
-        assert await OutboxRepository(tx).get_backlog(NOW) == Backlog(1, NOW - SECOND * 90)
-        await OutboxRepository(tx).postpone(head.id, NOW + SECOND * 900, maybe_sent=False)
-        assert await OutboxRepository(tx).get_backlog(NOW) == Backlog(1, NOW - SECOND * 90)
-
-
-async def test_notifications_about_the_rate_are_a_queue_beside_all_others(store: Database) -> None:
-    async with store.transaction() as tx:
-        await OutboxRepository(tx).add(
-            [a_notification("rate:daily:x", kind="daily", queue=Queue.BULK), a_notification(kind="paid", due_at=LATER)]
-        )
-        await OutboxRepository(tx).add(
-            [a_notification("rate:alert:y", kind="alert", queue=Queue.BULK), a_notification("order:R2", kind="sent")]
-        )
-        assert await OutboxRepository(tx).count_due("rate:", NOW) == 2
-        (daily,) = await due_heads(tx, NOW, queue=Queue.BULK)
-        assert daily.kind == "daily"
-        assert await OutboxRepository(tx).mark_sending([daily.id], NOW)
-        assert await due_heads(tx, NOW, queue=Queue.BULK) == ()
-        assert await due_heads(tx, NOW) == ()
-        assert [notification.kind for notification in await due_heads(tx, LATER)] == ["paid"]
-        assert await OutboxRepository(tx).count_due("rate:", NOW) == 2, "what is on its way counts"
-        await OutboxRepository(tx).record_sent({daily.id: 1}, NOW)
-        assert [notification.kind for notification in await due_heads(tx, NOW, queue=Queue.BULK)] == ["alert"]
-        await OutboxRepository(tx).mark_sending([daily.id + 2], NOW)
-        await OutboxRepository(tx).postpone(daily.id + 2, LATER, maybe_sent=False)
-        assert [await OutboxRepository(tx).count_due("rate:", at) for at in (NOW, LATER)] == [0, 1]

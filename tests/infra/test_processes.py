@@ -177,22 +177,6 @@ async def test_a_process_that_was_replaced_reads_and_writes_nothing_more(process
 
 
 @on_postgresql
-async def test_what_it_had_open_cannot_commit(process: Process) -> None:
-    paused = process(OLD)
-    await paused.starts()
-
-    async def is_away_while_it_writes() -> None:
-        async with paused.store.transaction() as tx:
-            await tx.connection.execute(WRITE, {"name": "more"})
-            await paused.is_away()
-            await process(NEW_FIRST).starts()
-
-    with pytest.raises(StoreDown):
-        await is_away_while_it_writes()
-    assert "more" not in await process(OLD).written()
-
-
-@on_postgresql
 @pytest.mark.parametrize("is_known", [True, False])
 async def test_a_replaced_process_still_saves_an_answer_if_the_others_can_read_it(
     process: Process, *, is_known: bool
@@ -212,16 +196,6 @@ async def test_a_replaced_process_still_saves_an_answer_if_the_others_can_read_i
 
 
 @on_postgresql
-async def test_an_answer_is_saved_after_a_pause_in_which_nobody_came(process: Process) -> None:
-    paused = process(OLD)
-    await paused.starts()
-    await paused.is_away()
-    await asyncio.create_task(paused.does("answer"), context=without_lease(saves_answer=True))
-    assert "answer" in await paused.written()
-    assert await process(NEW_FIRST).starts() == OTHER_KEYS, "it is recorded again"
-
-
-@on_postgresql
 async def test_the_process_ends_when_it_was_replaced(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.infra.db.processes.KEEP_RECORD_SECONDS", 0.05)
     paused = process(OLD)
@@ -230,21 +204,6 @@ async def test_the_process_ends_when_it_was_replaced(process: Process, monkeypat
     await process(NEW_FIRST).starts()
     with pytest.raises(Replaced):
         await paused.store.hold()
-
-
-@on_postgresql
-async def test_the_process_keeps_its_record(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.infra.db.processes.KEEP_RECORD_SECONDS", 0.05)
-    running = process(OLD)
-    await running.starts()
-    async with running.store._writer.begin() as connection:
-        await connection.execute(text("UPDATE processes SET expires_at = now() + interval '1 second'"))
-    holding = asyncio.create_task(running.store.hold())
-    await asyncio.sleep(1.2)
-    assert not holding.done()
-    assert await process(NEW_FIRST).starts() == OTHER_KEYS
-    holding.cancel()
-    await asyncio.gather(holding, return_exceptions=True)
 
 
 async def test_a_row_of_an_unknown_key_ends_the_process_and_the_key_is_needed_from_then_on(process: Process) -> None:

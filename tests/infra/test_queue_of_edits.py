@@ -2,14 +2,12 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import (
-    Backlog,
     NotificationStatus,
     Queue,
     RetryLater,
@@ -18,14 +16,14 @@ from bot.infra.outbox.model import (
     Undeliverable,
 )
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome
 from bot.orders.messages import order_notifications
 from bot.orders.missed_messages import follow_ups
 from bot.orders.notifications import OrderNotification
 from bot.staff.model import AlarmKind
 from bot.staff.repository import AlarmRepository
-from tests.infra.builders import a_notification, as_stored, due_heads
-from tests.infra.test_outbox_delivery import CountingDatabase, interrupt
+from tests.infra.builders import a_notification, as_stored
+from tests.infra.test_outbox_delivery import interrupt
 from tests.infra.test_queues_of_messages import (
     TelegramWithOldMessages,
     create_renderers,
@@ -34,9 +32,10 @@ from tests.infra.test_queues_of_messages import (
     save_old_invoice,
 )
 from tests.orders.order_system import EDITS, EMMA, OSCAR, OrderSystem, RecordingSender
-from tests.times import NOW, SECOND
 
 MAX_TRIES = Queue.EDITS.max_tries or 0
+
+
 REMOVE_INVOICE, EDIT_STATUS = OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS
 
 
@@ -115,15 +114,6 @@ async def test_a_removal_ends_after_some_tries_with_an_alarm(system: OrderSystem
     assert sender.kinds(OSCAR) == ["alarm_raised"]
 
 
-async def test_an_edit_that_is_given_up_is_no_alarm(system: OrderSystem) -> None:
-    system.delivery = create_delivery(system, system.sender)
-    system.sender.outcomes[EMMA].append(Undeliverable("rejected"))
-    await queue(system, "edit_status:1")
-    await deliver_all(system)
-    async with system.store.reading() as tx:
-        assert await AlarmRepository(tx).find_open() == ()
-
-
 @pytest.mark.parametrize("removal", ["remove_invoice", "replace_qr_code"])
 async def test_only_a_chat_that_cannot_be_reached_ends_a_removal_without_an_alarm(
     system: OrderSystem, removal: str
@@ -135,16 +125,6 @@ async def test_only_a_chat_that_cannot_be_reached_ends_a_removal_without_an_alar
         await deliver_all(system)
         async with system.store.reading() as tx:
             assert [alarm.subject for alarm in await AlarmRepository(tx).find_open()] == ["R1"] * number
-
-
-async def test_the_removal_of_one_invoice_waits_for_no_other_order(system: OrderSystem) -> None:
-    sender = FailingSender(system, REMOVE_INVOICE, subject="order:R2345AB")
-    system.delivery = create_delivery(system, sender)
-    await queue(system, "remove_invoice", "edit_status:1")
-    await queue(system, "remove_invoice", "edit_status:1", reference="R9")
-    await deliver_all(system)
-    sent = [(each.subject, each.kind) for each in sender.sent]
-    assert sent == [("order:R9", "remove_invoice"), ("order:R9", "edit_status")]
 
 
 @pytest.mark.parametrize("maybe_sent", [False, True])
@@ -170,47 +150,6 @@ async def test_an_edit_that_a_crash_interrupted_is_repeated_and_nothing_overtake
         ("remove_invoice", True),
         ("edit_status", False),
     ]
-
-
-async def test_one_transaction_marks_what_begins_and_an_edit_is_marked_with_the_result_that_it_waits_for(
-    system: OrderSystem,
-) -> None:
-    store = CountingDatabase(system.sql)
-    delivery = OutboxDelivery(cast("Database", store), system.sender, system.clock)
-    await queue(system, "remove_invoice", "edit_status:1", "paid")
-    await queue(system, "edit_status:1", reference="R9")
-    await delivery.start_due()
-    await delivery.wait_until_sent()
-    assert sorted(system.sender.kinds()) == ["edit_status", "edit_status", "paid", "remove_invoice"]
-    assert store.writes < 5, "one marks what is due, and results that arrive together are saved together"
-
-
-async def test_edits_and_extras_are_counted_apart(store: Database) -> None:
-    early = NOW - SECOND * 90
-    kinds: dict[str, Any] = {"remove_invoice": Queue.EDITS, "receipt": Queue.EXTRA}
-    async with store.transaction() as tx:
-        await OutboxRepository(tx).add(
-            [a_notification(kind=kind, queue=queue, due_at=early) for kind, queue in kinds.items()]
-        )
-        for kind, queue in kinds.items():
-            (head,) = await due_heads(tx, NOW, queue=queue)
-            assert head.kind == kind
-        backlogs = await OutboxRepository(tx).get_backlogs(NOW)
-        assert backlogs == dict.fromkeys(Queue, Backlog()) | {each: Backlog(1, early) for each in kinds.values()}
-        assert await OutboxRepository(tx).get_backlog(NOW) == Backlog(2, early)
-
-
-class TelegramWithoutRemovals(TelegramWithOldMessages):
-    """A fake messenger that deletes and edits nothing."""
-
-    def __init__(self) -> None:
-        super().__init__(set())
-
-    async def delete(self, *_: Any, **__: Any) -> Outcome:
-        return TryLater(0)
-
-    async def edit_text(self, *_: Any, **__: Any) -> Outcome:
-        return TryLater(0)
 
 
 class TelegramThatRejects(TelegramWithOldMessages):
@@ -244,13 +183,6 @@ async def test_an_invoice_that_stays_in_sight_does_not_count_as_removed(
     order = await save_old_invoice(system)
     outcome = await remove_invoice(system, order, TelegramThatRejects(*rejected))
     assert isinstance(outcome, Sent if is_done else Undeliverable)
-
-
-async def test_a_text_that_cannot_be_removed_does_not_keep_the_picture_in_sight(system: OrderSystem) -> None:
-    order = await save_old_invoice(system)
-    telegram = TelegramThatRejects("edit_text")
-    await remove_invoice(system, order, telegram)
-    assert set(telegram.edited) == {41}
 
 
 async def test_a_status_message_that_may_have_been_sent_again_says_so(system: OrderSystem) -> None:

@@ -1,8 +1,6 @@
 """The queues of notifications: only money waits for money. Operators get an alarm about rejected messages."""
 
-import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -46,7 +44,6 @@ from tests.orders.builders import no_ticket
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.screens import NOW
 
-BOT = Path(__file__).parents[2] / "bot"
 TALK = TicketNotification.CLOSED
 MAX_TRIES = Queue.EXTRA.max_tries or 0
 
@@ -96,15 +93,6 @@ def test_a_failed_payout_s_ticket_waits_for_no_conversation() -> None:
     assert {_copy_for(OSCAR, replace(entry, queue=queue), NOW).queue for queue in Queue} == {*Queue}
 
 
-def test_whoever_creates_messages_takes_their_queue_from_the_kind() -> None:
-    creators = {
-        str(file.relative_to(BOT))
-        for file in BOT.rglob("*.py")
-        if re.search(r"\bNotification\(\n? *\w", file.read_text())
-    }
-    assert creators == {"infra/outbox/model.py"}
-
-
 class FailingTalk:
     """A sender whose messages of tickets fail and whose other notifications arrive."""
 
@@ -139,15 +127,6 @@ async def test_a_message_of_a_ticket_that_keeps_failing_holds_up_no_money_and_en
     assert talk.status is NotificationStatus.UNDELIVERABLE
 
 
-async def test_a_message_about_money_is_tried_for_ever(system: OrderSystem) -> None:
-    system.sender.outcomes[EMMA].extend([RetryLater(0)] * 60)
-    await queue(system, OrderNotification.PAID)
-    for _ in range(61):
-        await deliver_all(system)
-        system.clock.passes(minutes=15)
-    assert system.sender.kinds() == [OrderNotification.PAID]
-
-
 @pytest.mark.parametrize("kind", [OrderNotification.INVOICE, OrderNotification.PAID, OrderNotification.FAILED])
 async def test_a_message_about_money_that_telegram_refuses_is_an_alarm_and_is_shown_at_the_next_visit(
     system: OrderSystem, kind: OrderNotification
@@ -168,15 +147,6 @@ async def test_a_message_about_money_that_telegram_refuses_is_an_alarm_and_is_sh
     assert [(alarm.kind, alarm.subject) for alarm in alarms] == [(AlarmKind.MESSAGE_REFUSED, order.reference)]
     assert [each.reference for each in missed] == [order.reference]
     assert system.sender.kinds(OSCAR)[-1] == "alarm_raised"
-
-
-async def test_a_user_who_blocked_the_bot_is_no_alarm(system: OrderSystem) -> None:
-    system.delivery = create_delivery(system)
-    system.sender.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
-    await queue(system, OrderNotification.PAID)
-    await deliver_all(system)
-    async with system.store.reading() as tx:
-        assert await AlarmRepository(tx).find_open() == ()
 
 
 async def test_an_invoice_without_its_picture_is_an_alarm(system: OrderSystem) -> None:
@@ -327,14 +297,3 @@ async def test_an_old_invoice_whose_new_picture_is_refused_loses_its_text_and_bu
     telegram = TelegramWithOldMessages({41}, new_pictures=Invalid("IMAGE_PROCESS_FAILED"))
     assert await remove_invoice(system, order, telegram) == Sent()
     assert set(telegram.edited) == {40, 41}
-
-
-async def test_a_message_of_a_ticket_waits_for_an_earlier_one_about_money(system: OrderSystem) -> None:
-    system.sender.outcomes[EMMA].append(RetryLater(30))
-    await queue(system, OrderNotification.SENT, TALK)
-    await deliver_all(system)
-    assert system.sender.kinds() == []
-    system.clock.passes(seconds=30)
-    await deliver_all(system)
-    await deliver_all(system)
-    assert system.sender.kinds() == [OrderNotification.SENT, TALK]

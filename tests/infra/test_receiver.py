@@ -8,12 +8,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
-from telegram.error import Conflict, InvalidToken, NetworkError, TelegramError
+from telegram.error import Conflict, InvalidToken, TelegramError
 
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, find_chat_id
 from bot.infra.telegram.inbound.repository import InboxItem
-from bot.infra.telegram.outcomes import SlowDown, TokenRefused
+from bot.infra.telegram.outcomes import TokenRefused
 from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
 from tests.virtual_time import in_virtual_time, now
 
@@ -77,16 +76,6 @@ async def test_updates_are_in_the_inbox_before_the_poll_that_acknowledges_them()
 
 
 @in_virtual_time
-async def test_nothing_is_acknowledged_while_the_database_is_away() -> None:
-    store, queues, telegram = FakeStore(), FakeQueues(), FakeTelegram(message(7))
-    store.failures = [OSError("gone")] * 6
-    await receive(telegram, store, queues, 60)
-    assert [offset for _, offset in telegram.polls][:2] == [None, 8]
-    assert telegram.polls[1][0] - telegram.polls[0][0] > 5
-    assert queues.submitted == [7]
-
-
-@in_virtual_time
 async def test_a_commit_that_only_seemed_to_fail_still_reaches_its_queue() -> None:
     store, queues, telegram = FakeStore(), FakeQueues(), FakeTelegram(message(7, chat=5))
     store.late_failures = [ConnectionError("lost after the commit")]
@@ -115,40 +104,6 @@ async def test_ids_that_begin_anew_below_the_last_one_while_the_bot_runs_are_rec
 
 
 @in_virtual_time
-async def test_corrections_are_read_and_unknown_kinds_are_acknowledged_unread() -> None:
-    edited = {"update_id": 5, "edited_message": message(5)["message"]}
-    store, queues, telegram = FakeStore(), FakeQueues(), FakeTelegram(edited, {"update_id": 6, "poll": {"id": "1"}})
-    await receive(telegram, store, queues, 10)
-    assert telegram.polls[1][1] == 7
-    assert queues.submitted == [5]
-
-
-@in_virtual_time
-async def test_a_bad_network_is_asked_less_and_less_often() -> None:
-    telegram = FakeTelegram(message(7))
-    telegram.errors = [NetworkError("down")] * 8
-    queues = FakeQueues()
-    await receive(telegram, FakeStore(), queues, 200)
-    pauses = [
-        round(later[0] - earlier[0], 1) for earlier, later in zip(telegram.polls, telegram.polls[1:9], strict=False)
-    ]
-    assert pauses == [0.6, 1.1, 2.1, 4.1, 8.1, 16.1, 30.1, 30.1]
-    assert queues.submitted == [7]
-
-
-@in_virtual_time
-async def test_a_second_poller_is_named_in_the_log_and_given_way() -> None:
-    telegram = FakeTelegram(message(7))
-    telegram.errors = [Conflict("terminated by other getUpdates request")] * 2
-    queues = FakeQueues()
-    with capture_logs() as logs:
-        await receive(telegram, FakeStore(), queues, 60)
-    assert [line["event"] for line in logs] == ["second_poller_detected"] * 2
-    assert telegram.polls[1][0] - telegram.polls[0][0] > 10
-    assert queues.submitted == [7]
-
-
-@in_virtual_time
 async def test_operators_can_be_told_since_when_there_is_a_second_poller() -> None:
     telegram, clock = FakeTelegram(message(7)), LoopClock()
     telegram.errors = [Conflict("terminated by other getUpdates request")] * 3
@@ -161,14 +116,6 @@ async def test_operators_can_be_told_since_when_there_is_a_second_poller() -> No
     await asyncio.sleep(25)
     assert receiver.conflict_since is None
     run.cancel()
-
-
-@in_virtual_time
-async def test_a_pause_that_telegram_asks_for_is_made() -> None:
-    telegram = FakeTelegram()
-    telegram.errors = [SlowDown(17.0)]
-    await receive(telegram, FakeStore(), FakeQueues(), 20)
-    assert telegram.polls[1][0] - telegram.polls[0][0] == pytest.approx(17.1)
 
 
 @in_virtual_time
@@ -218,11 +165,4 @@ def test_a_service_message_in_a_private_chat_is_not_taken_for_typed(event: dict[
     update["message"] |= event
     assert find_chat_id(update) is None
     update["message"]["chat"]["type"] = "supergroup"  # topics of tickets have events that count
-    assert find_chat_id(update) == 9
-
-
-def test_a_shared_contact_is_an_answer() -> None:
-    update = message(1, 9)
-    del update["message"]["text"]
-    update["message"]["contact"] = {"phone_number": "0812", "first_name": "Budi"}
     assert find_chat_id(update) == 9

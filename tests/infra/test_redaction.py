@@ -1,9 +1,7 @@
 """Secrets are removed from every part of a log line."""
 
 import base64
-import io
 import json
-import logging
 import re
 import string
 import subprocess
@@ -16,16 +14,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import SecretStr
-from telegram.error import InvalidToken
 
 from bot.config import Settings, secret_values
 from bot.infra import redaction
 from bot.infra.redaction import (
     _SECRETS,
-    RedactingFormatter,
-    install_redaction,
     know_secrets,
-    quiet_library_logs,
     redact,
 )
 from bot.mcp_server.config import AgentSettings
@@ -42,43 +36,11 @@ KEY = "pk_live_k3y1d.s3cr3t-half_of/it"
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        f"POST https://api.telegram.org/bot{TOKEN}/sendMessage 200",
-        f"The token `{TOKEN}` was rejected by the server.",
-        f"https://api.telegram.org/file/bot{TOKEN}/photos/1.png?x=1",
-        f"/bot{TOKEN.replace(':', '%3A')}/getMe",
-        f'{{"url": "http://localhost/bot{TOKEN}"}}',
-        "http://127.0.0.1:8480/bot1:short/getMe",
-    ],
-)
-def test_bot_tokens_go(text: str) -> None:
-    assert "AAabc" not in redact(text)
-    assert "short" not in redact(text)
-    assert "<token>" in redact(text)
-
-
-@pytest.mark.parametrize("text", [KEY, f"Authorization: Bearer {KEY}", f"{{'x-api-key': '{KEY}'}}"])
-def test_of_an_api_key_only_the_id_stays(text: str) -> None:
-    assert "s3cr3t" not in redact(text)
-    assert "half" not in redact(text)
-    assert "pk_live_k3y1d.<secret>" in redact(text)
-
-
-@pytest.mark.parametrize(
     "address", ["https://wa.me/6281234567890?text=Rp500", "https://pay.example/verify/K7QM2XPA9RTW"]
 )
 def test_of_a_rejected_button_neither_the_number_nor_the_code_is_logged(address: str) -> None:
     said = redact(f"inline keyboard button URL '{address}' is invalid")
     assert said == f"inline keyboard button URL '{address.rpartition('/')[0]}/<secret>' is invalid"
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["2026-11-21 10:15:30", "127.0.0.1:8480", "order:1a2b3c", "bot started", "chat 1001: 3 updates", "robot7: fine"],
-)
-def test_what_is_no_secret_stays(text: str) -> None:
-    assert redact(text) == text
 
 
 FORMS = (":", "%3A", "%3a", "%253A")
@@ -273,21 +235,6 @@ def test_all_secrets_of_the_settings_are_known(monkeypatch: pytest.MonkeyPatch, 
     assert {"k" * 20 + "x", KEY.partition(".")[2]} <= secret_values(AgentSettings())
 
 
-def sys_info(error: Exception) -> tuple[type[Exception], Exception, None]:
-    return type(error), error, None
-
-
-def test_a_traceback_is_redacted_with_its_line() -> None:
-    out = io.StringIO()
-    handler = logging.StreamHandler(out)
-    handler.setFormatter(RedactingFormatter(logging.Formatter("%(levelname)s %(message)s")))
-    refused = InvalidToken(f"The token `{TOKEN}` was rejected")
-    handler.handle(logging.LogRecord("test", logging.ERROR, __file__, 1, "failed with %s", (KEY,), sys_info(refused)))
-    assert out.getvalue().startswith("ERROR failed with pk_live_k3y1d.<secret>")
-    assert "InvalidToken" in out.getvalue()
-    assert TOKEN not in out.getvalue()
-
-
 @pytest.mark.process
 def test_a_whole_process_lets_no_token_out() -> None:
     program = """
@@ -304,46 +251,4 @@ raise RuntimeError(" ".join(sys.argv[1:]))
     assert "chatter" not in done.stderr
     assert done.stderr.count("<token>") == 2
     assert "RuntimeError: <token> pk_live_k3y1d.<secret>" in done.stderr
-    assert "AAabc" not in done.stdout + done.stderr
-
-
-def test_installing_twice_wraps_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    handler = logging.StreamHandler(io.StringIO())
-    logger = logging.getLogger("kirim-test-twice")
-    monkeypatch.setattr(logger, "handlers", [handler])
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
-    for other in [*logging.getLogger().handlers, logging.lastResort]:
-        if other is not None:
-            monkeypatch.setattr(other, "formatter", other.formatter)
-    install_redaction()
-    once = handler.formatter
-    install_redaction()
-    assert isinstance(once, RedactingFormatter)
-    assert handler.formatter is once
-
-
-def test_libraries_are_quieted(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("httpx", "telegram", "aiohttp", "aiosqlite"):
-        monkeypatch.setattr(logging.getLogger(name), "level", logging.DEBUG)
-    quiet_library_logs()
-    assert not logging.getLogger("httpx").isEnabledFor(logging.INFO)
-    assert not logging.getLogger("telegram.ext.ExtBot").isEnabledFor(logging.INFO)
-    assert not logging.getLogger("aiosqlite").isEnabledFor(logging.DEBUG), "it writes the values of each statement"
-
-
-@pytest.mark.process
-def test_errors_in_threads_and_destructors_let_no_token_out() -> None:
-    program = """
-import sys, threading
-from bot.infra.redaction import install_redaction
-install_redaction()
-class Broken:
-    def __del__(self): raise RuntimeError("in a destructor " + sys.argv[1])
-def fail(): raise RuntimeError("in a thread " + sys.argv[1])
-thread = threading.Thread(target=fail); thread.start(); thread.join()
-broken = Broken(); del broken
-"""
-    done = subprocess.run([sys.executable, "-c", program, TOKEN], capture_output=True, text=True, check=True)
-    assert "RuntimeError: in a thread <token>" in done.stderr
-    assert "RuntimeError: in a destructor <token>" in done.stderr
     assert "AAabc" not in done.stdout + done.stderr

@@ -57,12 +57,6 @@ async def test_a_press_reaches_the_function_of_its_action() -> None:
     assert (route.name, route.audience, route.belongs_to) == ("test-lamp", Audience.EVERYONE, "lamp")
 
 
-def test_an_action_without_a_function_is_refused_at_the_start() -> None:
-    lamps, routes = Lamps(), Routes[str]()
-    with pytest.raises(ValueError, match="LampButton has no function for off"):
-        routes.add_actions(LampButton, lamps.press, {LampAction.ON: lamps.on})
-
-
 @pytest.mark.parametrize(
     ("text", "command"),
     [

@@ -5,7 +5,6 @@ from html import escape
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from structlog.testing import capture_logs
 
 from bot.infra.telegram.outbound.sender import render_keyboard
 from bot.infra.telegram.ui.screen import Button, truncate_html
@@ -29,17 +28,6 @@ def test_a_button_that_telegram_would_refuse_cannot_be_made(fields: dict[str, st
         Button("Label", **fields)  # type: ignore[arg-type]
 
 
-def test_a_button_needs_a_label() -> None:
-    with pytest.raises(ValueError, match="label"):
-        Button("", data="x")
-
-
-def test_the_largest_buttons_fit() -> None:
-    Button("a", data="ä" * 32)
-    Button("a", copy="x" * 256)
-    Button("a", url="tg://user?id=1")
-
-
 def test_a_keyboard_becomes_telegrams_and_an_empty_one_none() -> None:
     markup = render_keyboard(
         ((Button("a", data="1", style="danger"), Button("b", copy="2")), (Button("c", url="tg://x"),))
@@ -55,21 +43,6 @@ def test_a_keyboard_becomes_telegrams_and_an_empty_one_none() -> None:
         ]
     }
     assert render_keyboard(()) is None
-
-
-def test_a_text_that_fits_is_left_alone() -> None:
-    assert truncate_html("<b>x</b>" * 4096) == "<b>x</b>" * 4096, "tags don't count"
-    assert truncate_html("&amp;" * 4096) == "&amp;" * 4096, "a reference counts for one"
-
-
-def test_a_cut_text_closes_what_is_open() -> None:
-    with capture_logs() as logs:
-        assert truncate_html("<b>one <i>two three</i></b>", 6) == "<b>one <i>t…</i></b>"
-    assert [line["event"] for line in logs] == ["message_truncated"]
-
-
-def test_a_cut_never_splits_a_pair_of_surrogates() -> None:
-    assert truncate_html("😀" * 4, 6) == "😀😀…"
 
 
 PIECES = st.one_of(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bot.app import create_send_limits
 from bot.config import load
-from bot.infra.telegram.outbound.limiter import ON_SEND, SPREAD_SECONDS, Limits, Priority, SendLimiter, _BulkPace
-from bot.infra.telegram.outcomes import SlowDown, Unsent
+from bot.infra.telegram.outbound.limiter import ON_SEND, SPREAD_SECONDS, Limits, Priority, SendLimiter
+from bot.infra.telegram.outcomes import SlowDown
 from bot.sandbox.bot_api.calls import TooManyRequests
 from bot.sandbox.bot_api.limits import RateLimiter
 from bot.sandbox.bot_api.model import Chat
@@ -176,31 +176,6 @@ async def test_a_group_gets_at_most_twenty_a_minute_and_edits_count() -> None:
 
 
 @in_virtual_time
-async def test_one_chat_full_of_messages_holds_up_no_other() -> None:
-    wire = Wire()
-    flood = await begin(*(wire.send(1, each) for _ in range(50) for each in ("talk", "bulk")))
-    await asyncio.sleep(1)
-    asked = now()
-    await asyncio.gather(*(wire.send(chat, "bulk") for chat in range(2, 22)), wire.send(22))
-    assert wire.times(22) == [asked]
-    assert now() - asked < 21 / 29
-    for task in flood:
-        task.cancel()
-    await asyncio.gather(*flood, return_exceptions=True)
-
-
-@in_virtual_time
-async def test_two_calls_of_one_priority_in_one_chat_are_never_made_together_and_money_waits_for_no_other() -> None:
-    wire = Wire(takes=12.0)
-    talk = await begin(*(wire.send(1, text=str(number)) for number in range(4)))
-    asked = now()
-    await wire.send(1, "money")
-    assert wire.times(1, "money") == [asked]
-    await asyncio.gather(*talk)
-    assert (wire.at_once, [text for text in wire.texts(1) if text]) == (1, ["0", "1", "2", "3"])
-
-
-@in_virtual_time
 async def test_a_rejection_pauses_its_chat_and_slows_down_bulk_and_nothing_else() -> None:
     wire = Wire()
     broadcast = await begin(*(wire.send(chat, "bulk") for chat in (*range(100, 150), 1, *range(150, 600))))
@@ -221,45 +196,6 @@ async def test_a_rejection_pauses_its_chat_and_slows_down_bulk_and_nothing_else(
     assert sum(rejected_at < at <= rejected_at + 1 for at in in_bulk) == pytest.approx(29.7 / 2, abs=2)
     assert sum(rejected_at + 11 < at <= rejected_at + 12 for at in in_bulk) == pytest.approx(29.7, abs=1)
     assert wire.limiter.bulk_per_second == 29.7
-
-
-def test_rejections_of_one_moment_slow_down_bulk_once_and_never_too_much() -> None:
-    pace = _BulkPace(30.0)
-    pace.slow_down(sent_at=99.9, now=100.0)
-    for sent_at in (99.0, 99.99, 100.4):
-        pace.slow_down(sent_at, now=100.6)  # it was sent before, or hardly after
-    assert pace.per_second(102.0) == pytest.approx(18.0)
-    for second in range(102, 160):
-        pace.slow_down(second, now=second + 0.1)
-    assert pace.per_second(159.1) == pytest.approx(5.0)
-    assert pace.per_second(10**9) == 30.0
-
-
-def test_a_late_timer_keeps_the_pace_of_bulk_but_a_long_pause_causes_no_burst() -> None:
-    pace = _BulkPace(10.0)
-    for waits_since, at, next_slot in ((0.0, 0.0, 0.1), (0.0, 0.16, 0.2), (0.0, 5.0, 5.0), (9.0, 9.0, 9.1)):
-        pace.take_slot(waits_since, at, is_paid=False)
-        assert pace.next_slot == pytest.approx(next_slot)
-
-
-@in_virtual_time
-async def test_a_call_is_repeated_only_so_often_and_less_and_less_quickly() -> None:
-    wire = Wire(takes=0.0)
-    priorities: dict[int, Priority] = {1: "money", 2: "talk", 3: "bulk"}
-    for chat in priorities:
-        wire.refusals[chat] = [1.0] * 10
-    results = await asyncio.gather(
-        *(wire.send(chat, priority) for chat, priority in priorities.items()), return_exceptions=True
-    )
-    assert all(isinstance(result, SlowDown) for result in results)
-    for chat, least in ((1, [1, 2]), (2, [1, 2, 4, 8, 16, 30]), (3, [])):
-        pauses = [later - at for at, later in pairwise(wire.times(chat))]
-        assert len(pauses) == len(least)
-        assert all(low <= each <= low + SPREAD_SECONDS + 0.01 for low, each in zip(least, pauses, strict=True))
-    assert wire.limiter.slow_downs == 3 + 7 + 1
-    assert wire.limiter.bulk_per_second == 29.7, "only the first rejection of each slowed it down, a minute ago"
-    await asyncio.sleep(3601)
-    assert wire.limiter.slow_downs == 0
 
 
 @in_virtual_time
@@ -308,20 +244,6 @@ def test_no_message_waits_for_an_edit_that_is_slow_or_rejected(endpoint: str) ->
 
 
 @in_virtual_time
-async def test_other_errors_are_never_repeated_here() -> None:
-    limiter, calls = SendLimiter(), []
-
-    async def call() -> bool:
-        calls.append(now())
-        raise TimeoutError
-
-    for _ in range(2):
-        with pytest.raises(TimeoutError):
-            await limiter.process_request(call, (), {}, "sendMessage", {"chat_id": 1}, "talk")
-    assert len(calls) == 2, "and the turn is free again afterwards"
-
-
-@in_virtual_time
 async def test_answers_to_presses_questions_to_telegram_and_reactions_wait_for_nothing() -> None:
     wire = Wire(takes=5.0)
     wire.refusals[1] = [25.0]
@@ -360,41 +282,6 @@ async def test_a_cancelled_call_takes_no_turn_and_delays_nobody() -> None:
 
 
 @in_virtual_time
-async def test_idle_chats_are_forgotten_and_busy_ones_are_not() -> None:
-    wire = Wire()
-    await asyncio.gather(*(wire.send(chat, "bulk") for chat in range(1, 301)))
-    wire.takes = 500.0
-    slow = await begin(wire.send(5000))
-    await asyncio.sleep(200)
-    wire.takes = 0.0
-    await wire.send(6000)
-    assert set(wire.limiter._chats) == {5000, 6000}
-    await asyncio.gather(*slow)
-
-
-@in_virtual_time
-async def test_shutting_down_tells_those_who_wait_that_nothing_was_sent() -> None:
-    wire = Wire()
-    wire.refusals = defaultdict(list, {chat: [20.0] for chat in range(2, 11)})
-    waiting = await begin(*(wire.send(chat) for chat in range(1, 11) for _ in range(5)))
-    broadcast = await begin(*(wire.send(chat, "bulk") for chat in range(11, 100)))
-    await asyncio.sleep(0.1)
-    sent = len(wire.sent)
-    await wire.limiter.shutdown()
-    results = await asyncio.gather(*waiting, *broadcast, return_exceptions=True)
-    assert results[:3] == [True, True, True]
-    assert sum(isinstance(result, Unsent) for result in results) == len(results) - (sent - 9)
-    await asyncio.sleep(100)
-    assert len(wire.sent) == sent
-
-
-@in_virtual_time
-async def test_an_unknown_priority_is_a_mistake_and_not_a_default() -> None:
-    with pytest.raises(ValueError, match="no such priority"):
-        await Wire().send(1, "urgent")  # type: ignore[arg-type]
-
-
-@in_virtual_time
 async def test_a_paid_broadcast_has_its_own_pace_and_what_is_free_keeps_to_telegrams() -> None:
     wire = Wire(Limits(bulk_per_second=100))
     asked = now()
@@ -410,28 +297,6 @@ async def test_a_crowd_is_answered_in_seconds_where_telegram_counts_all_messages
     wire, asked = Wire(takes=0.1, counts="all"), now()
     await asyncio.gather(*(wire.send(chat) for chat in range(1, 201)))
     assert now() - asked < 15, "30 a second would take 6, and repeating all together a minute"
-
-
-@in_virtual_time
-async def test_answers_stay_quick_beside_a_broadcast_where_telegram_counts_all_messages() -> None:
-    wire, waits = Wire(takes=0.1, counts="all"), list[float]()
-
-    async def answer(chat: int) -> None:
-        asked = now()
-        await wire.send(chat, "talk", "answer")
-        waits.append(now() - asked)
-
-    asked = now()
-    broadcast = await begin(*(patiently(wire, chat, "bulk", "broadcast") for chat in range(1, 1001)))
-    answers = []
-    for number in range(900):
-        answers.append(asyncio.create_task(answer(10_000 + number)))
-        await asyncio.sleep(1 / 15)
-    await asyncio.gather(*answers, *broadcast)
-    assert sorted(waits)[len(waits) // 2] < 0.2
-    assert max(waits) < 10.0
-    assert 1900 / (now() - asked) > 25, "the 30 a second are used"
-    assert wire.rejected < 0.04 * len(wire.sent)
 
 
 @in_virtual_time

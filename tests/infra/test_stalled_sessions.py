@@ -127,31 +127,6 @@ async def test_chats_are_taken_over_although_sessions_of_their_process_wait_for_
     assert await healthy.fetchval("SELECT 1") == 1
 
 
-async def test_chats_that_are_held_or_were_released_end_no_session(
-    store: Database, other_store: Database, open_session: Open
-) -> None:
-    former, other = create_leases(store, other_store)
-    session = await open_session("kirim former")
-    await former.claim([7])
-    assert await other.claim([7]) == []
-    await former.release_all()
-    assert [lease.chat_id for lease in await other.claim([7])] == [7]
-    assert await session.fetchval("SELECT 1") == 1
-
-
-async def test_a_process_that_lost_a_lease_takes_it_again_and_keeps_its_sessions(
-    store: Database, open_session: Open
-) -> None:
-    leases = ChatLeases(store, "former")
-    session = await open_session("kirim former")
-    await leases.claim([7])
-    await let_all_leases_end(store)
-    await leases.keep()
-    leases._held.clear()
-    assert len(await leases.claim([7])) == 1
-    assert await session.fetchval("SELECT 1") == 1
-
-
 async def test_the_sessions_of_a_process_have_its_id(database: str) -> None:
     store = Database(database, owner="a1b2c3d4")
     try:

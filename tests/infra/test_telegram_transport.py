@@ -7,12 +7,10 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
-import aiohttp
 import pytest
 from telegram.request import RequestData
 from telegram.request._requestparameter import RequestParameter
 
-from bot.infra.telegram import transport
 from bot.infra.telegram.inbound.receiver import UpdatePoller
 from bot.infra.telegram.outcomes import SlowDown, Unanswered, Unsent
 from bot.infra.telegram.transport import TelegramRequest
@@ -183,22 +181,6 @@ async def test_an_answer_tells_how_far_telegrams_clock_is_from_ours(hours: int) 
         assert round(request.clock_offset / timedelta(hours=1), 2) == hours
 
 
-@pytest.mark.parametrize("told", ["", "\r\nDate: yesterday", "\r\nDate: Thu, 01 Jan 1970 00:00:00 -0000"])
-async def test_an_answer_that_tells_no_time_is_an_answer(told: str) -> None:
-    answer = json.dumps({"ok": True, "result": 7}).encode()
-    async with server(answering(answer, f"200 OK{told}")) as address, TelegramRequest() as request:
-        assert await request.post(f"{address}/getMe") == 7
-        assert request.clock_offset == timedelta(0)
-
-
-async def test_a_closed_request_opens_again() -> None:
-    async with server(answering(json.dumps({"ok": True, "result": 7}).encode())) as address:
-        request = TelegramRequest()
-        for _ in range(2):
-            async with request:
-                assert await request.post(f"{address}/getMe") == 7
-
-
 @pytest.mark.parametrize("result", [{"a": 1}, [{"no": "id"}], [{"update_id": "7"}], ["x"]])
 async def test_an_answer_to_a_poll_that_is_no_list_of_updates_acknowledges_nothing(result: object) -> None:
     async with (
@@ -207,25 +189,3 @@ async def test_an_answer_to_a_poll_that_is_no_list_of_updates_acknowledges_nothi
     ):
         with pytest.raises(Unanswered):
             await UpdatePoller(address, request, seconds=0).fetch(None)
-
-
-async def test_a_poll_ends_at_once_when_it_is_cancelled() -> None:
-    asked, handle = record_first_request(silent)
-    async with server(handle) as address, TelegramRequest() as request:
-        poll = asyncio.create_task(UpdatePoller(address, request, seconds=int(2 * TIMEOUT_SECONDS)).fetch(5))
-        await asked.wait()
-        poll.cancel()
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            await asyncio.gather(poll, return_exceptions=True)
-
-
-def test_a_request_without_files_has_the_body_of_a_form() -> None:
-    parameters = {"chat_id": 5, "text": "a & b = ü 🎉\n+1 %", "reply_markup": {"inline_keyboard": []}}
-    data = RequestData([RequestParameter.from_input(name, value) for name, value in parameters.items()])
-    form = aiohttp.FormData()
-    for name, value in data.json_parameters.items():
-        form.add_field(name, value)
-    expected = form()
-    body, headers = transport._build_body(data)
-    assert body == expected.decode().encode()
-    assert headers == {"Content-Type": expected.content_type}

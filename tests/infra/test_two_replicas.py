@@ -112,43 +112,6 @@ async def test_an_earlier_update_that_is_committed_late_is_handled_once_and_not_
         assert len({owner for owner, _ in work.done}) == 1, "the chat stays where it is"
 
 
-async def test_an_earlier_update_that_is_committed_after_the_chat_has_passed_on_is_handled_there(
-    store: Database, other_store: Database
-) -> None:
-    work = Work()
-    async with replica(other_store, "second", work) as second:
-        async with store.transaction() as late:
-            await InboxRepository(late).add([an_update(1)])
-            async with replica(store, "first", work) as first:
-                await add(store, 2)
-                first.look_soon()
-                await until(lambda: work.has_done(2), what="the first handles the later one")
-            await add(store, 3)
-            second.look_soon()
-            await until(lambda: work.has_done(2, 3), what="the second goes on")
-        second.look_soon()
-        await until(lambda: work.has_done(2, 3, 1), what="the second handles the late one")
-
-
-async def test_a_job_that_is_committed_late_waits_for_its_turn(store: Database, other_store: Database) -> None:
-    work = Work()
-    async with replica(store, "first", work) as first:
-        async with other_store.transaction() as late:
-            await InboxRepository(late).add([InboxItem.job(CHAT, "job", "late", NOW)])
-            await add(store, 1)
-            first.look_soon()
-            await until(lambda: work.has_done(1), what="the update is handled")
-        first.look_soon()
-
-        async def is_deleted() -> bool:
-            async with store.reading() as tx:
-                return await InboxRepository(tx).find_unfinished(CHAT) == ()
-
-        # The queue deletes the job in a transaction of its own, after its handler has returned.
-        await until(is_deleted, what="the job is deleted")
-        assert await work.has_done(1, "late")
-
-
 async def test_updates_that_both_replicas_see_are_handled_once(store: Database, other_store: Database) -> None:
     work = Work()
     async with replica(store, "first", work) as first, replica(other_store, "second", work) as second:

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import asyncpg  # type: ignore[import-untyped]  # it has no types
 import pytest
 from sqlalchemy import make_url, text
-from structlog.testing import capture_logs
 
 from bot.infra.db import engine, migrate
 from bot.infra.db.database import Database
@@ -104,31 +103,6 @@ async def test_all_sessions_of_the_pool_are_replaced_at_the_first_error(server: 
     assert all(await asyncio.gather(*(kirim.can_write() for _ in range(engine.POSTGRESQL_CONNECTIONS))))
 
 
-async def test_reads_go_on_while_the_server_takes_no_writes(
-    server: Server, kirim: Database, clock: SimpleNamespace
-) -> None:
-    await server.only_reads()
-    for _ in range(20):
-        assert not await kirim.can_write()
-        assert await kirim.has_usable_tables()
-        clock.now += 0.5
-
-
-async def test_sessions_are_replaced_no_more_often_than_every_few_seconds(
-    server: Server, kirim: Database, clock: SimpleNamespace
-) -> None:
-    await server.only_reads()
-    await kirim.can_write()  # the session may have been cut
-    clock.now += engine.RENEW_SECONDS
-    replaced = 0
-    for _ in range(40):
-        with capture_logs() as lines:
-            assert not await kirim.can_write()
-        replaced += sum(line["event"] == "database_sessions_renewed" for line in lines)
-        clock.now += engine.RENEW_SECONDS / 10
-    assert replaced == 4
-
-
 @pytest.fixture
 async def role_url(server: Server) -> AsyncIterator[str]:
     """The address of the database for a role that isn't its owner."""
@@ -176,12 +150,6 @@ async def test_a_right_that_new_sessions_lack_as_well_is_named(
     assert await of_role.can_write()
 
 
-async def test_the_check_at_the_start_says_that_the_server_only_takes_reads(server: Server, kirim: Database) -> None:
-    await server.only_reads()
-    with pytest.raises(StoreDown, match=r"it only takes reads now \(25006\)"):
-        await kirim.check_server()
-
-
 async def test_a_new_session_writes_although_those_of_the_process_cannot(
     server: Server, kirim: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,12 +160,3 @@ async def test_a_new_session_writes_although_those_of_the_process_cannot(
     await server.writes_again()
     assert await count_writes(kirim) == 0
     assert await kirim.can_write(in_new_session=True) is True
-
-
-async def test_a_server_that_is_away_takes_no_write_and_raises_nothing(own_database: str) -> None:
-    away = Database(make_url(own_database).set(database="none").render_as_string(hide_password=False), owner="a1b2")
-    try:
-        assert not await away.can_write()
-        assert not await away.can_write(in_new_session=True)
-    finally:
-        await away.close()

@@ -6,13 +6,10 @@ from datetime import timedelta
 import pytest
 
 from bot.checkout.draft import HANDLED_BY_DRAFT
-from bot.checkout.repository import DraftRepository
 from bot.checkout.service import DraftService
 from bot.infra.db.database import Database
-from bot.infra.telegram.inbound.receiver import SET_BACK, UpdateIntake, name_source
+from bot.infra.telegram.inbound.receiver import UpdateIntake, name_source
 from bot.infra.telegram.inbound.repository import LATE_WITHIN, InboxItem, InboxRepository
-from bot.users.model import HANDLED_BY_QUESTION, User
-from bot.users.repository import UserRepository
 from tests.harness.databases import on_postgresql
 from tests.infra.test_receiver import FakeQueues
 from tests.orders.order_system import EMMA, OrderSystem
@@ -34,40 +31,6 @@ async def test_the_update_that_a_draft_has_taken_in_is_marked_with_it(system: Or
     async with system.sql.reading() as tx:
         taken = {item.id: item.handled_by for item in await InboxRepository(tx).find_unfinished(EMMA)}
     assert taken == {900: HANDLED_BY_DRAFT, 901: None, 7: HANDLED_BY_DRAFT}
-
-
-async def test_a_save_that_lost_marks_nothing(system: OrderSystem) -> None:
-    async with system.sql.transaction() as tx:
-        await InboxRepository(tx).add([update(system, 5), update(system, 6)])
-    drafts = DraftService(system.store, system.clock)
-    draft = await drafts.begin(system.new_draft(), 4)
-    await drafts.save(draft, 5)
-    async with system.sql.transaction() as tx:
-        assert await DraftRepository(tx).save(replace(draft, last_update_id=6)) is None
-    async with system.sql.reading() as tx:
-        assert [item.handled_by for item in await InboxRepository(tx).find_unfinished(EMMA)] == [HANDLED_BY_DRAFT, None]
-
-
-async def test_the_update_that_has_answered_a_question_is_marked_with_it(system: OrderSystem) -> None:
-    async with system.sql.transaction() as tx:
-        await InboxRepository(tx).add([update(system, 5), update(system, 6)])
-        await UserRepository(tx).save(User(id=EMMA, created_at=system.clock.now(), answered_update_id=5))
-    async with system.sql.reading() as tx:
-        assert [item.handled_by for item in await InboxRepository(tx).find_unfinished(EMMA)] == [
-            HANDLED_BY_QUESTION,
-            None,
-        ]
-
-
-async def test_updates_wait_in_the_order_in_which_they_came_whatever_their_ids(system: OrderSystem) -> None:
-    async with system.sql.transaction() as tx:
-        await InboxRepository(tx).add([update(system, 1_000)])
-        await InboxRepository(tx).add(
-            [replace(update(system, 3), received_at=system.clock.now() + timedelta(seconds=1))]
-        )
-    async with system.sql.reading() as tx:
-        assert [item.id for item in await InboxRepository(tx).find_unfinished(EMMA)] == [1_000, 3]
-        assert [item.id for item in await InboxRepository(tx).find_unfinished(EMMA, known=[1_000])] == [3]
 
 
 @pytest.mark.parametrize("other", ["https://api.example/bot2:secret", "http://127.0.0.1:8081/bot1:secret"])
@@ -140,23 +103,3 @@ async def test_messages_keep_their_order_although_the_clocks_of_two_processes_di
         items = await InboxRepository(tx).find_unfinished(EMMA)
         assert [item.id for item in items] == [5, 6]
         assert not [item for item in items if await InboxRepository(tx).is_overtaken(item)]
-
-
-async def test_a_clock_that_was_set_back_does_not_change_the_order_of_messages(system: OrderSystem) -> None:
-    intake = UpdateIntake(system.store, FakeQueues(), system.clock, OURS)
-    await intake.save([message(5)])
-    before = system.clock.now()
-    system.clock.passes(seconds=-30)
-    await intake.save([message(6)])
-    system.clock.passes(seconds=1)
-    await intake.save([message(7)])
-    async with system.sql.reading() as tx:
-        items = await InboxRepository(tx).find_unfinished(EMMA)
-        assert [item.id for item in items] == [5, 6, 7]
-        assert {item.received_at for item in items} == {before}
-        assert not [item for item in items if await InboxRepository(tx).is_overtaken(item)]
-    system.clock.passes(seconds=-2 * SET_BACK.total_seconds())
-    await intake.save([message(8)])
-    async with system.sql.reading() as tx:
-        (first, *_) = await InboxRepository(tx).find_unfinished(EMMA)
-        assert (first.id, first.received_at) == (8, system.clock.now()), "time goes on"

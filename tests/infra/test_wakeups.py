@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from bot.infra.db.database import Database
-from bot.infra.db.wakeups import MAX_NAMES, MAX_WAITING, SharedWakeups
+from bot.infra.db.wakeups import MAX_NAMES, SharedWakeups
 from bot.orders.tracking.viewed_orders import ViewedOrders
 from tests.harness.databases import on_postgresql
 from tests.settlement.fake_settlement import MovedClock
@@ -56,19 +56,6 @@ async def test_more_names_than_one_notification_has_arrive_the_short_ones_first(
         await heard.until(pages[-1])
     assert heard.names == ["*", "outbox", *pages]
     assert own.names == ["*"]
-
-
-@on_postgresql
-async def test_names_that_wait_for_a_connection_are_limited(store: Database, other_store: Database) -> None:
-    wakeups = store.create_wakeups("first", wake=Heard())
-    assert wakeups is not None
-    for number in range(MAX_WAITING + 50):
-        wakeups.send(f"viewed-page:{number:07}")
-    async with listening(other_store, "second") as (_, heard):
-        task = asyncio.create_task(wakeups.run())
-        await heard.until(f"viewed-page:{MAX_WAITING - 1:07}")
-        task.cancel()
-    assert len(heard.names) == MAX_WAITING + 1
 
 
 @on_postgresql

@@ -1,12 +1,7 @@
 """What the leader tells Telegram about the webhook, against the sandbox's Telegram."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.responses import Response
-from starlette.routing import Route
 from structlog.testing import capture_logs
 
 from bot.infra.telegram.inbound.receiver import ALLOWED_UPDATES
@@ -18,9 +13,7 @@ from bot.infra.telegram.inbound.webhook import (
     WebhookRegistration,
 )
 from bot.sandbox.telegram import SANDBOX_TOKEN
-from tests.sandbox.serving import serving
 from tests.sandbox.telegram_sandbox import EMMA, Running, running
-from tests.waiting import until
 
 LOOPBACK = "http://127.0.0.1:1"
 
@@ -61,16 +54,6 @@ async def test_the_webhook_is_set_once_for_each_leader_and_again_when_it_differs
     assert [(line["event"], line["differed"]) for line in logs] == [("webhook_set", ["url", "max_connections"])]
 
 
-async def test_another_secret_token_is_replaced_when_a_process_becomes_the_leader() -> None:
-    webhook = Webhook.derive(SANDBOX_TOKEN, LOOPBACK)
-    async with running() as server:
-        fields = {"url": webhook.url, "max_connections": MAX_CONNECTIONS, "allowed_updates": list(ALLOWED_UPDATES)}
-        await server.calls("setWebhook", **fields, secret_token="another")
-        await WebhookRegistration(server.bot, webhook).tick()
-        calls = await list_calls(server)
-    assert calls == ["setWebhook", "setWebhook"]
-
-
 async def test_polling_deletes_a_webhook_and_only_then_calls_anything() -> None:
     async with running() as server:
         registration = WebhookRegistration(server.bot, None)
@@ -100,33 +83,3 @@ async def test_an_address_that_telegram_rejects_is_logged_with_the_reason_and_tr
     assert "an https url must be provided" in line["reason"]
     assert webhook.path not in str(logs)
     assert webhook.secret not in str(logs)
-
-
-async def test_deliveries_that_fail_are_logged_once_with_the_reason() -> None:
-    async with running() as server, refusing() as url:
-        registration = WebhookRegistration(server.bot, Webhook.derive(SANDBOX_TOKEN, url))
-        await registration.tick()
-        await server.says(EMMA, "hello")
-
-        async def has_failed() -> bool:
-            return "last_error_message" in await get_info(server)
-
-        await until(has_failed)
-        with capture_logs() as logs:
-            for _ in range(3):
-                await registration.tick()
-    failures = [line for line in logs if line["event"] == "webhook_delivery_failed"]
-    assert [(line["reason"], line["waiting_updates"]) for line in failures] == [
-        ("Wrong response from the webhook: 410 Gone", 1)
-    ]
-
-
-@asynccontextmanager
-async def refusing() -> AsyncIterator[str]:
-    """Yield the address of a server that refuses everything."""
-
-    async def refuse(_: object) -> Response:
-        return Response(status_code=410)
-
-    async with serving(Starlette(routes=[Route("/{path:path}", refuse, methods=["POST"])])) as url:
-        yield url

@@ -32,19 +32,6 @@ async def test_a_stray_cancellation_does_not_end_a_worker() -> None:
         await worker
 
 
-@in_virtual_time
-async def test_a_worker_that_is_cancelled_ends() -> None:
-    async def once() -> float:
-        await asyncio.sleep(5)
-        return 1.0
-
-    worker = asyncio.create_task(run_forever("worker", once, Wakeup()))
-    await asyncio.sleep(1)
-    worker.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await worker
-
-
 async def fail_for_two(item: str) -> str:
     if item == "two":
         raise ValueError("it quotes a row")
@@ -66,12 +53,6 @@ async def test_one_item_that_fails_stops_no_other_and_is_logged_without_its_text
     assert "quotes" not in str(line)
 
 
-async def test_a_sweep_in_which_everything_fails_is_a_failure_of_its_worker() -> None:
-    with pytest.raises(ValueError, match="quotes"):
-        await run_each("sweep", ["two", "two"], fail_for_two)
-    assert await run_each("sweep", [], fail_for_two) == []
-
-
 async def test_a_sweep_ends_when_its_process_no_longer_leads() -> None:
     done = []
 
@@ -82,21 +63,6 @@ async def test_a_sweep_ends_when_its_process_no_longer_leads() -> None:
     with pytest.raises(LeaseLost):
         await run_each("sweep", [1, 2], lose)
     assert done == [1]
-
-
-async def test_others_work_between_the_items_of_a_sweep() -> None:
-    turns: list[str] = []
-
-    async def item(number: int) -> None:
-        turns.append(f"item {number}")
-
-    async def other() -> None:
-        turns.append("other")
-
-    async with asyncio.TaskGroup() as group:
-        group.create_task(run_each("sweep", [1, 2], item))
-        group.create_task(other())
-    assert turns == ["item 1", "other", "item 2"]
 
 
 def failures(worker: str) -> float:

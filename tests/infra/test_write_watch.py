@@ -52,11 +52,6 @@ def hour(monkeypatch: pytest.MonkeyPatch) -> Hour:
     return Hour(monkeypatch)
 
 
-async def test_a_process_that_writes_goes_on(hour: Hour) -> None:
-    assert await hour.ends_at() == HOUR
-    assert hour.state.can_write
-
-
 async def test_a_process_ends_after_a_minute_in_which_only_new_sessions_write(hour: Hour) -> None:
     hour.works = False
     assert await hour.ends_at() == TRY_SECONDS + STUCK_SECONDS
@@ -67,12 +62,6 @@ async def test_a_process_ends_after_a_minute_in_which_only_new_sessions_write(ho
 async def test_a_process_waits_as_long_as_nobody_can_write(hour: Hour) -> None:
     hour.works = hour.works_in_new_session = False
     assert await hour.ends_at() == HOUR
-
-
-async def test_a_process_that_writes_again_within_the_minute_goes_on(hour: Hour) -> None:
-    hour.works, hour.back_at = False, STUCK_SECONDS
-    assert await hour.ends_at() == HOUR
-    assert hour.state.can_write
 
 
 async def test_a_process_does_not_end_before_an_answer_is_saved(hour: Hour) -> None:
