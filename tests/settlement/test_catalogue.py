@@ -91,33 +91,6 @@ async def test_a_failure_to_refresh_is_not_hidden_behind_an_old_value(
         await catalogue.methods()
 
 
-async def test_one_who_goes_away_takes_the_answer_from_nobody(clock: MovedClock) -> None:
-    fetch = Fetch()
-    shared = CachedValue(fetch, timedelta(seconds=15), clock)
-    going, staying = asyncio.create_task(shared.get()), asyncio.create_task(shared.get())
-    await asyncio.sleep(0)
-    going.cancel()
-    await asyncio.sleep(0)
-    fetch.answer.set_result("list")
-    assert await staying == "list"
-    assert await shared.get() == "list"
-    assert fetch.started == 1
-
-
-async def test_a_failure_that_nobody_waits_for_any_more_is_quiet(clock: MovedClock) -> None:
-    fetch = Fetch()
-    shared = CachedValue(fetch, timedelta(seconds=15), clock)
-    going = asyncio.create_task(shared.get())
-    await asyncio.sleep(0)
-    going.cancel()
-    fetch.answer.set_exception(NoAnswer())
-    for _ in range(5):
-        await asyncio.sleep(0)
-    assert going.cancelled()
-    with pytest.raises(NoAnswer):
-        await shared.get()
-
-
 async def test_lightning_is_always_offered_and_the_others_while_the_service_has_them(
     catalogue: ServiceCatalogue, service: FakeSettlement, clock: MovedClock
 ) -> None:

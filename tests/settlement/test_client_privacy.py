@@ -18,7 +18,6 @@ from bot.settlement.errors import SettlementFailure
 from bot.settlement.http import RetryPolicy, Timeouts
 from bot.settlement.model import OrderReport, OrderRequest
 from bot.settlement.reading import ServiceResponse, read
-from tests.ports import closed_port
 from tests.settlement.builders import GOPAY, a_request
 from tests.settlement.raw_server import (
     Behaviour,
@@ -116,34 +115,12 @@ async def test_no_failing_flow_logs_or_shows_anything_private(
     assert_nothing_private("".join(map(shown, failures)))
 
 
-async def test_a_service_that_is_not_there_shows_nothing_private(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
-    quiet_library_logs()
-    with structlog.testing.capture_logs() as events:
-        async with client_of(f"http://127.0.0.1:{closed_port()}") as client:
-            failures = await run_everything(client)
-    assert len(failures) == 6
-    assert_nothing_private(repr(events) + caplog.text + "".join(map(shown, failures)))
-
-
 async def test_what_the_service_wrote_is_kept_for_staff_where_no_log_looks() -> None:
     async with raw_server(answers(400, {"error": ECHO})) as server, client_of(server.url) as client:
         with pytest.raises(SettlementFailure) as caught:
             await client.place(ORDER_INPUT)
     assert caught.value.reason == ECHO
     assert str(caught.value) == "Refused: status 400"
-
-
-async def test_only_the_key_id_is_ever_logged() -> None:
-    with structlog.testing.capture_logs() as events:
-        async with raw_server(answers(500)) as server, client_of(server.url) as client:
-            await run_everything(client)
-    assert {event["key_id"] for event in events if "key_id" in event} == {"pk_live_abc"}
-
-
-async def test_the_client_shows_its_key_id_and_nothing_more_of_the_key() -> None:
-    async with client_of("https://service.example/base/") as client:
-        assert repr(client) == "SettlementClient('https://service.example/base', key_id='pk_live_abc')"
 
 
 @pytest.mark.parametrize(

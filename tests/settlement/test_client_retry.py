@@ -10,15 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.settlement.client import SettlementClient
-from bot.settlement.errors import NeverReached, ServerError, SettlementFailure, SlowDown
-from bot.settlement.http import RetryPolicy, Timeouts, parse_http_date, parse_retry_after
-from tests.ports import closed_port
+from bot.settlement.errors import ServerError, SettlementFailure, SlowDown
+from bot.settlement.http import RetryPolicy, Timeouts, parse_retry_after
 from tests.settlement.raw_server import answers, closes, raw_server
 from tests.waiting import TIMEOUT_SECONDS
 
 KEY = "pk_live_abc.secret-part"
 QUOTE = {"btcIdr": 1, "fetchedAt": "2026-11-21T09:00:00Z"}
-ORDER = {"id": "o1", "state": "IDLE", "satAmount": 1, "idrAmount": 1}
 
 
 @dataclass(slots=True)
@@ -59,15 +57,6 @@ async def test_a_read_outlives_three_failures_of_different_kinds() -> None:
     assert time.slept == [0.5, 1.0, 2.0]
 
 
-async def test_jitter_spreads_the_pauses_over_half_of_their_length() -> None:
-    time = Time()
-    async with raw_server(answers(503)) as server, client_of(server.url, time, chance=0.0) as client:
-        with pytest.raises(ServerError):
-            await client.quote()
-        assert len(server.requests) == 4
-    assert time.slept == [0.25, 0.5, 1.0]
-
-
 @pytest.mark.parametrize("status", [400, 401, 404, 405, 302])
 async def test_what_asking_again_cannot_change_is_asked_once(status: int) -> None:
     time = Time()
@@ -86,24 +75,6 @@ async def test_a_caller_with_a_budget_of_its_own_asks_once() -> None:
         with pytest.raises(ServerError):
             await client.newest()
         assert len(server.requests) == 2
-
-
-async def test_a_service_that_is_not_there_is_tried_four_times() -> None:
-    time = Time()
-    async with client_of(f"http://127.0.0.1:{closed_port()}", time) as client:
-        with pytest.raises(NeverReached):
-            await client.quote()
-    assert len(time.slept) == 3
-
-
-async def test_one_order_is_never_read_more_than_once_a_second() -> None:
-    time = Time()
-    async with (
-        raw_server(answers(500), answers(500), answers(200, ORDER)) as server,
-        client_of(server.url, time, chance=0.0) as client,
-    ):
-        await client.look_up("o1", retry=True)
-    assert sum(time.slept) >= 2
 
 
 async def test_retry_after_is_waited_out_and_a_little_more() -> None:
@@ -146,16 +117,6 @@ async def test_no_attempt_begins_after_the_time_for_all_of_them() -> None:
     assert time.slept == [0.5, 1.0]
 
 
-async def test_the_last_attempt_gets_only_the_time_that_is_left() -> None:
-    time = Time(oversleep=9.49)
-    async with (
-        raw_server(answers(500), answers(200, QUOTE)) as server,
-        client_of(server.url, time, retry=RetryPolicy(total=9.98)) as client,
-    ):
-        with pytest.raises(NeverReached):
-            await client.quote()
-
-
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
@@ -178,14 +139,6 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 )
 def test_retry_after_is_seconds_or_a_date_or_nothing(text: str | None, seconds: float | None) -> None:
     assert parse_retry_after(text, NOON) == seconds
-
-
-@given(st.text())
-def test_no_header_can_break_the_reading_of_dates(text: str) -> None:
-    moment = parse_http_date(text)
-    assert moment is None or moment.tzinfo is UTC
-    wait = parse_retry_after(text, NOON)
-    assert wait is None or wait >= 0
 
 
 @given(

@@ -20,7 +20,6 @@ from bot.settlement.errors import (
     NotUnderstood,
     OutcomeUnknown,
     Refused,
-    ServerError,
     SettlementFailure,
 )
 from bot.settlement.http import RetryPolicy, Timeouts
@@ -202,18 +201,6 @@ def sharing_kept_connections() -> ServiceTransport:
     return cast("ServiceTransport", shared)
 
 
-@pytest.mark.parametrize("ending", [closes(), resets()])
-async def test_a_post_lost_on_a_kept_connection_is_neither_repeated_nor_taken_for_unsent(ending: Behaviour) -> None:
-    async with (
-        raw_server(answers(200, QUOTE), ending) as server,
-        client_of(server.url, sharing_kept_connections()) as client,
-    ):
-        await client.quote()
-        with pytest.raises(NoAnswer):
-            await client.place(ORDER_INPUT)
-        assert [request.connection for request in server.requests] == [1, 1]
-
-
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a server's certificate."""
@@ -252,23 +239,6 @@ async def test_over_tls_an_answer_is_read_and_a_lost_one_leaves_the_outcome_unkn
         assert [request.connection for request in server.requests] == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(("scheme", "loads"), [("http", 0), ("https", 1)])
-async def test_certificates_are_loaded_only_for_an_address_with_tls(
-    scheme: str, loads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    loaded = []
-
-    def load() -> ssl.SSLContext:
-        loaded.append(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
-        return loaded[-1]
-
-    monkeypatch.setattr(transport_module, "get_tls_context", load)
-    async with client_of(f"{scheme}://127.0.0.1:{closed_port()}") as client:
-        with pytest.raises(NeverReached):
-            await client.place(ORDER_INPUT)
-    assert len(loaded) == loads
-
-
 async def test_a_post_never_travels_on_a_kept_connection() -> None:
     async with raw_server(answers(200, QUOTE), answers(200, CREATED)) as server, client_of(server.url) as client:
         await client.quote()
@@ -277,44 +247,12 @@ async def test_a_post_never_travels_on_a_kept_connection() -> None:
         assert [request.connection for request in server.requests] == [1, 2, 3]
 
 
-async def test_reads_share_one_kept_connection() -> None:
-    async with raw_server(answers(200, QUOTE)) as server, client_of(server.url) as client:
-        for _ in range(5):
-            await client.quote()
-        assert server.connections == 1
-
-
 async def test_a_second_answer_is_not_taken_for_that_of_the_next_read() -> None:
     later = QUOTE | {"btcIdr": 1_800_000_000}
     async with raw_server(sends(WHOLE * 2), answers(200, later)) as server, client_of(server.url) as client:
         await client.quote()
         assert (await client.quote()).btc_idr == later["btcIdr"]
         assert [request.connection for request in server.requests] == [1, 2]
-
-
-async def test_a_connection_that_was_idle_for_too_long_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport_module, "KEEP_SECONDS", 0.01)
-    async with raw_server(answers(200, QUOTE)) as server, client_of(server.url) as client:
-        await client.quote()
-        await asyncio.sleep(0.05)
-        await client.quote()
-        assert [request.connection for request in server.requests] == [1, 2]
-
-
-async def test_a_read_gets_a_new_connection_when_the_kept_one_was_closed() -> None:
-    async with (
-        raw_server(sends(WHOLE, close=True), answers(200, QUOTE)) as server,
-        client_of(server.url) as client,
-    ):
-        await client.quote()
-        await until(partial(is_disconnected, client), what="the end of the kept connection")
-        await client.quote()
-        assert [request.connection for request in server.requests] == [1, 2]
-
-
-async def is_disconnected(client: SettlementClient) -> bool:
-    transport: Any = client._transport
-    return all(each.has_expired() for kept in transport._idle for each in kept._pool.connections)
 
 
 async def test_a_post_on_a_kept_connection_that_the_server_has_just_closed_is_unknown_and_not_repeated() -> None:
@@ -329,41 +267,10 @@ async def test_a_post_on_a_kept_connection_that_the_server_has_just_closed_is_un
         assert (server.seen("POST"), server.connections) == ([], 1)
 
 
-async def test_a_read_on_a_kept_connection_that_the_server_has_just_closed_is_not_repeated() -> None:
-    async with raw_server(answers(200, QUOTE)) as server, client_of(server.url) as client:
-        await client.quote()
-        server.close_connections()
-        with pytest.raises(NoAnswer):
-            await client.quote()
-        assert (len(server.requests), server.connections) == (1, 1)
-
-
-async def test_a_read_that_is_cut_off_is_sent_once() -> None:
-    async with raw_server(answers(200, QUOTE), closes()) as server, client_of(server.url) as client:
-        await client.quote()
-        with pytest.raises(NoAnswer):
-            await client.quote()
-        assert len(server.requests) == 2
-
-
 async def test_a_redirect_is_not_followed_and_proves_nothing() -> None:
     async with raw_server(answers(303, "", location="/elsewhere")) as server:
         assert isinstance(await failure_of_post(server), OutcomeUnknown)
         assert len(server.requests) == 1
-
-
-async def test_no_cookie_is_ever_sent_back() -> None:
-    async with raw_server(answers(200, QUOTE, set_cookie="a=b; Path=/")) as server, client_of(server.url) as client:
-        await client.quote()
-        await client.quote()
-        assert "cookie" not in server.requests[1].headers
-
-
-async def test_the_service_is_asked_not_to_compress() -> None:
-    async with raw_server(answers(200, QUOTE), answers(200, CREATED)) as server, client_of(server.url) as client:
-        await client.quote()
-        await client.place(ORDER_INPUT)
-        assert [request.headers["accept-encoding"] for request in server.requests] == ["identity"] * 2
 
 
 async def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,15 +289,6 @@ async def test_a_server_that_never_stops_sending_cannot_hold_a_read() -> None:
     ):
         with pytest.raises((NoAnswer, NeverReached)):
             await client.quote()
-
-
-async def test_a_cancelled_request_ends_at_once() -> None:
-    async with raw_server(hangs()) as server, client_of(server.url, timeouts=Timeouts()) as client:
-        task = asyncio.create_task(client.place(ORDER_INPUT))
-        await server.was_requested.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asyncio.wait_for(task, TIMEOUT_SECONDS)
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -437,12 +335,3 @@ async def test_a_request_that_waits_for_a_connection_is_not_sent_after_the_clien
         with pytest.raises(NeverReached):
             await second
         assert len(server.requests) == 1
-
-
-async def test_after_a_failed_request_the_client_goes_on_working() -> None:
-    script = (answers(500, {"error": "x"}), closes(), answers(200, QUOTE))
-    async with raw_server(*script) as server, client_of(server.url) as client:
-        for kind in (ServerError, SettlementFailure):
-            with pytest.raises(kind):
-                await client.place(ORDER_INPUT)
-        assert (await client.quote()).source == "x"

@@ -89,52 +89,12 @@ async def test_an_order_that_has_ended_is_read_once(state: str) -> None:
     assert len(told) == len(service.read_at) == 1
 
 
-async def test_an_asynchronous_listener_is_awaited() -> None:
-    service = Service(["FAILED"])
-    told: list[str] = []
-
-    async def hear(order: OrderReport) -> None:
-        await asyncio.sleep(0)
-        told.append(order.state)
-
-    await wait_for_order(service, "o1", on_update=hear, clock=service.clock, sleep=service.sleep)
-    assert told == ["FAILED"]
-
-
-async def test_no_listener_is_needed() -> None:
-    service = Service(["COMPLETED"])
-    assert (await wait_for_order(service, "o1")).is_terminal
-
-
 @pytest.mark.parametrize("interval", [0.0, -3.0, 0.2, 1.0])
 async def test_an_order_is_never_read_more_than_once_a_second(interval: float) -> None:
     service = Service(["IDLE", "IDLE", ServerError(status=500), "IDLE", "COMPLETED"])
     await wait(service, interval=interval)
     gaps = [later - earlier for earlier, later in zip(service.read_at, service.read_at[1:], strict=False)]
     assert min(gaps) >= 1
-
-
-async def test_half_an_hour_is_waited_unless_told_otherwise() -> None:
-    service = Service(["IDLE"])
-    with pytest.raises(WaitTimeout) as caught:
-        await wait(service)
-    assert caught.value.last_state == "IDLE"
-    assert service.read_at[-1] == 1800
-    assert len(service.read_at) == 361
-
-
-async def test_a_last_look_is_taken_when_the_time_is_over() -> None:
-    service = Service(["IDLE", "IDLE", "COMPLETED"])
-    order, _ = await wait(service, timeout=7.0)
-    assert order.state == "COMPLETED"
-    assert service.read_at == [0, 5, 7]
-
-
-async def test_no_time_at_all_is_enough_for_one_look() -> None:
-    service = Service(["IDLE"])
-    with pytest.raises(WaitTimeout):
-        await wait(service, timeout=0.0)
-    assert service.read_at == [0]
 
 
 @pytest.mark.parametrize(
@@ -186,23 +146,6 @@ async def test_a_rest_longer_than_the_time_left_ends_the_waiting_at_once() -> No
     assert service.read_at == [0, 5]
 
 
-async def test_slow_reads_count_as_waiting() -> None:
-    service = Service(["IDLE"], read_takes=30.0)
-    with pytest.raises(WaitTimeout):
-        await wait(service, timeout=60.0)
-    assert service.read_at == [0, 35]
-
-
-async def test_cancelling_ends_the_waiting_at_once() -> None:
-    service = Service(["IDLE"])
-    task = asyncio.create_task(wait_for_order(service, "o1", interval=3600.0))
-    await asyncio.sleep(0)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, TIMEOUT_SECONDS)
-    assert len(service.read_at) == 1
-
-
 async def test_every_reading_is_told_to_whoever_asks_for_polls() -> None:
     service = Service(["IDLE", "IDLE", ServerError(status=500), "LN_INVOICE_PAID", "COMPLETED"])
     told: list[str] = []
@@ -229,26 +172,6 @@ async def test_every_reading_is_told_to_whoever_asks_for_polls() -> None:
     assert told[:2] == ["poll IDLE", "IDLE"]
 
 
-async def test_an_abort_before_the_wait_reads_nothing() -> None:
-    service, abort = Service(["COMPLETED"]), asyncio.Event()
-    abort.set()
-    with pytest.raises(WaitAborted) as caught:
-        await wait_for_order(service, "o1", abort=abort)
-    assert caught.value.last_state is None
-    assert service.read_at == []
-
-
-async def test_an_abort_ends_a_pause_at_once() -> None:
-    service, abort = Service(["IDLE"]), asyncio.Event()
-    task = asyncio.create_task(
-        wait_for_order(service, "o1", interval=3600.0, abort=abort, on_poll=lambda _: abort.set())
-    )
-    with pytest.raises(WaitAborted) as caught:
-        await asyncio.wait_for(task, TIMEOUT_SECONDS)
-    assert caught.value.last_state == "IDLE"
-    assert len(service.read_at) == 1
-
-
 async def test_an_abort_ends_a_read_that_hangs() -> None:
     abort, was_cancelled = asyncio.Event(), asyncio.Event()
 
@@ -264,27 +187,3 @@ async def test_an_abort_ends_a_read_that_hangs() -> None:
     with pytest.raises(WaitAborted):
         await asyncio.wait_for(wait_for_order(Hanging(), "o1", abort=abort), TIMEOUT_SECONDS)
     assert was_cancelled.is_set()
-
-
-async def test_an_order_that_ends_while_it_is_aborted_is_returned() -> None:
-    service, abort = Service(["COMPLETED"]), asyncio.Event()
-    order = await wait_for_order(service, "o1", abort=abort, on_poll=lambda _: abort.set())
-    assert order.is_terminal
-
-
-async def test_a_wait_that_may_be_aborted_reads_in_the_same_rhythm_and_leaves_no_task() -> None:
-    service = Service(["IDLE", ServerError(status=500), "IDLE", "COMPLETED"])
-    before = asyncio.all_tasks()
-    await wait(service, abort=asyncio.Event())
-    assert service.read_at == [0, 5, 10, 15]
-    assert asyncio.all_tasks() == before
-
-
-async def test_an_error_of_the_listener_is_not_hidden() -> None:
-    service = Service(["IDLE"])
-
-    def refuse(_: OrderReport) -> None:
-        raise LookupError("the listener's own")
-
-    with pytest.raises(LookupError):
-        await wait_for_order(service, "o1", on_update=refuse, clock=service.clock, sleep=service.sleep)

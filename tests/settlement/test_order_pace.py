@@ -3,7 +3,6 @@
 import asyncio
 from itertools import pairwise
 
-from bot.settlement import budget
 from bot.settlement.budget import OrderPace
 from tests.virtual_time import in_virtual_time, now
 
@@ -37,13 +36,3 @@ async def test_an_order_looked_at_long_ago_does_not_wait() -> None:
     await asyncio.sleep(5)
     await turns.take("svc-1")
     assert now() == 1005
-
-
-@in_virtual_time
-async def test_memory_is_for_the_last_second_only() -> None:
-    turns = OrderPace(now)
-    for number in range(3 * budget.REMEMBERED):
-        await turns.take(f"svc-{number}")
-        if number % budget.REMEMBERED == 0:
-            await asyncio.sleep(2)
-    assert len(turns._last) <= 2 * budget.REMEMBERED

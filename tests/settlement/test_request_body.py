@@ -51,8 +51,3 @@ def test_everything_is_sent_exactly_as_given(
     if holder is not None:
         expected["bankAccountName"] = holder
     assert a_request(amount, method=method, number=number, holder=holder, channel="btcb").body() == expected
-
-
-def test_the_reserved_payout_method_is_sent_if_it_is_given() -> None:
-    assert a_request(payout_method="bank_transfer").body()["payoutMethod"] == "bank_transfer"
-    assert "payoutMethod" not in a_request().body()

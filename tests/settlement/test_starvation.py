@@ -123,17 +123,3 @@ async def test_a_hundred_paid_orders_are_polled_half_as_often_until_the_list_sho
     assert service.calls == [("newest", "")]
     await system.poll(after=5)
     assert service.calls == [("newest", "")] * 2
-
-
-async def test_a_viewed_order_is_polled_at_the_usual_interval_though_its_own_is_stretched(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    (order,) = await placed(system, (3001,))
-    await system.poll(after=3600 * 5)
-    assert (await system.order(order.reference)).next_poll_at is not None
-    service.becomes("svc-1", "LN_INVOICE_PAID")
-    await system.poll(after=5)
-    assert not (await system.order(order.reference)).is_paid
-    system.viewed.record_viewed_page(order.reference)
-    await system.poll(after=1)
-    assert (await system.order(order.reference)).is_paid
