@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -29,13 +28,11 @@ from bot.mcp_server.service import AgentRules
 from bot.mcp_server.unresolved_orders import Request
 from bot.rates.model import estimate
 from bot.settlement.model import Quote
-from tests.mcp_server.agent_stdio import HELLO, child, environment, sandbox
-from tests.mcp_server.agent_system import BCA, POST, AgentSystem, open_agent_system, text_of
+from tests.mcp_server.agent_system import BCA, POST, open_agent_system, text_of
 from tests.mcp_server.agents_over_http import MODES, agent_tools, call_tool, refused
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from pathlib import Path
 
     from bot.rates.model import Estimate
 
@@ -180,17 +177,6 @@ async def test_a_price_that_moved_meanwhile_is_asked_about_again(mode: str, fact
     assert user.questions[0] != user.questions[1]
 
 
-@pytest.mark.parametrize("mode", IN_PROCESS)
-async def test_nobody_is_asked_about_an_order_that_cant_be_created(mode: str) -> None:
-    user = User()
-    async with open_agent_system("documented", mode=mode, ask=user) as system:
-        await system.fails("create_offramp_order", **ORDER | {"recipientDetails": "12-34"})
-        await system.does("create_offramp_order", **ORDER)
-        assert "created a short time ago" in await system.fails("create_offramp_order", **ORDER)
-        assert await system.posts() == 1
-    assert len(user.questions) == 1
-
-
 async def test_a_yes_counts_once_and_for_the_last_question_only() -> None:
     async with open_agent_system("documented", ask=User()) as system:
 
@@ -230,20 +216,6 @@ async def test_an_answer_that_is_missing_creates_nothing() -> None:
         assert await system.posts() == 0
 
 
-async def test_two_calls_at_once_make_one_order() -> None:
-    both = asyncio.Barrier(2)
-
-    async def wait() -> None:
-        await both.wait()
-
-    async def call(system: AgentSystem) -> bool:
-        return bool((await system.call("create_offramp_order", **ORDER)).is_error)
-
-    async with open_agent_system("documented", mode="legacy", ask=User(first=wait)) as system:
-        assert sorted(await asyncio.gather(call(system), call(system))) == [False, True]
-        assert await system.posts() == 1
-
-
 @pytest.mark.parametrize("mode", MODES)
 async def test_over_http_clients_of_the_newest_protocol_are_asked(mode: str) -> None:
     user = User(ElicitResult(action="decline"))
@@ -256,30 +228,6 @@ async def test_over_http_clients_of_the_newest_protocol_are_asked(mode: str) -> 
         assert (await call_tool(client, "create_offramp_order", **ORDER))["bolt11"]
         assert await tools.service.orders_made() == 1
     assert len(user.questions) == (2 if is_asked else 0)
-
-
-@pytest.mark.process
-async def test_over_stdio_a_lost_answer_creates_nothing_and_no_log_names_the_recipient(tmp_path: Path) -> None:
-    hello = HELLO | {"capabilities": {"elicitation": {}}}
-    async with sandbox() as service:
-        for answers in (True, False):
-            env = environment(service.url, SERVICE_MCP_LOG_LEVEL="debug")
-            async with child(env, tmp_path) as server:
-                await server.answers(await server.asks("initialize", hello))
-                await server.writes(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
-                call = await server.calls("create_offramp_order", **ORDER)
-                question = await server.reads()
-                assert question["method"] == "elicitation/create"
-                assert "1234567890" in question["params"]["message"]
-                if answers:
-                    result = {"action": "accept", "content": {"createOrder": True}}
-                    reply = {"jsonrpc": "2.0", "id": question["id"], "result": result}
-                    await server.writes(json.dumps(reply).encode())
-                    assert (await server.answers(call))["result"]["structuredContent"]["bolt11"]
-                code, _, err = await server.leaves()
-                assert code == 0
-                assert not any(private in err for private in ("1234567890", "Wahyuningsih", "Traceback"))
-            assert await service.orders_made() == 1
 
 
 async def test_a_yes_is_bound_to_exactly_the_text_that_was_shown() -> None:

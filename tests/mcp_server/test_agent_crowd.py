@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bot.settlement.transport import MAX_CONNECTIONS
-from tests.mcp_server.agent_system import BCA, ORDERS, AgentSystem, open_agent_system
+from tests.mcp_server.agent_system import BCA, AgentSystem, open_agent_system
 from tests.waiting import found
 
 if TYPE_CHECKING:
@@ -67,17 +67,6 @@ async def test_looks_at_once_are_one_request_each(system: AgentSystem, go_on: as
     assert not any(result.is_error for result in results)
     for path in ("/v1/quote/btc-idr", "/v1/payout/methods", "/v1/deposit/rails", "/v1/platform/stats"):
         assert len(await system.service.list_requests("GET", path)) == 1
-
-
-async def test_one_order_asked_for_by_all_is_one_request(system: AgentSystem, go_on: asyncio.Event) -> None:
-    order_id = (await system.orders())["orderId"]
-    await slow(system, "GET")
-    calls = called(system, [("get_offramp_order", {"orderId": order_id})] * CROWD)
-    await all_have_begun(system, 1)
-    go_on.set()
-    results = await asyncio.gather(*calls)
-    assert {result.structured_content["id"] for result in results} == {order_id}
-    assert len(await system.service.list_requests("GET", f"{ORDERS}/{order_id}")) == 1
 
 
 async def test_different_orders_at_once_are_each_made_once(system: AgentSystem, go_on: asyncio.Event) -> None:

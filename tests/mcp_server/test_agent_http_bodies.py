@@ -1,7 +1,6 @@
 """Bodies that are too large, too slow, cut off or never requested."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 
 import pytest
@@ -9,11 +8,10 @@ from structlog.testing import capture_logs
 
 from bot.infra.http import server as web
 from bot.mcp_server import http
-from tests.mcp_server.agent_http import LIST_TOOLS, TOKEN, ToolServer, call, open_tool_server
+from tests.mcp_server.agent_http import LIST_TOOLS, TOKEN, ToolServer, open_tool_server
 from tests.waiting import TIMEOUT_SECONDS
 
 HEAD = f"POST /mcp HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\ncontent-type: application/json\r\n"
-STRANGER = "POST /mcp HTTP/1.1\r\nhost: x\r\n"
 LIMIT = web.MAX_BODY_BYTES
 ENDLESS = "transfer-encoding: chunked\r\n\r\n4\r\nabcd\r\n"
 
@@ -65,24 +63,6 @@ async def _all_that_is_said(tool_server: ToolServer, raw: bytes) -> bytes:
             return await reader.read()
     finally:
         writer.close()
-
-
-async def test_a_stranger_who_writes_at_length_hears_why_it_was_for_nothing() -> None:
-    async with open_tool_server() as tool_server:
-        answer = await tool_server.browser.post("/mcp", content=_in_chunks(b"x" * 3_000_000))
-        assert (answer.status_code, answer.json()) == (401, {"error": "Unauthorized"})
-
-
-async def test_a_client_that_leaves_in_the_middle_of_its_body_leaves_no_trace(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
-    async with open_tool_server() as tool_server:
-        for head in (HEAD, STRANGER):
-            _, writer = await asyncio.open_connection("127.0.0.1", tool_server.port)
-            writer.write((head + "content-length: 100\r\n\r\n{").encode())
-            await writer.drain()
-            writer.transport.abort()
-        assert (await tool_server.calls(call("repeat", text="still here"))).status_code == 200
-    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
 async def test_a_failure_is_answered_and_its_text_told_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

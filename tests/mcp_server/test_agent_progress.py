@@ -11,11 +11,10 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import CallToolResult
 
 from tests.mcp_server.agent_http import CALL_HEADERS, call, served
-from tests.mcp_server.agents_over_http import BCA, MODES, Tools, agent_tools, call_tool
+from tests.mcp_server.agents_over_http import BCA, MODES, agent_tools, call_tool
 from tests.waiting import TIMEOUT_SECONDS
 
 WAIT = "wait_for_offramp_order"
-STREAM, JSON = "text/event-stream", "application/json"
 
 
 async def _order(client: Any) -> str:
@@ -45,43 +44,6 @@ async def test_a_waiting_client_sees_each_state_over_http(mode: str) -> None:
         assert (ended.structured_content or {})["state"] == "COMPLETED"
     assert reports[-1].startswith("COMPLETED")
     assert len(reports) > 1
-
-
-@pytest.mark.parametrize(
-    ("tool", "accept", "token", "form"),
-    [
-        (WAIT, f"{JSON}, {STREAM}", True, STREAM),
-        (WAIT, f"{STREAM};q=0.5,{JSON}", True, STREAM),
-        (WAIT, f"{JSON}, {STREAM}", False, JSON),
-        (WAIT, JSON, True, JSON),
-        (WAIT, "*/*", True, JSON),
-        ("get_offramp_order", f"{JSON}, {STREAM}", True, JSON),
-    ],
-)
-async def test_only_a_call_that_wants_progress_is_answered_as_a_stream(
-    tool: str, accept: str, form: str, *, token: bool
-) -> None:
-    async with agent_tools() as tools, tools.client() as client, _browser(tools) as browser:
-        arguments = {"orderId": await _order(client)} | ({"timeoutSeconds": 1} if tool == WAIT else {})
-        message = _wanting_progress(tool, **arguments) if token else call(tool, **arguments)
-        answer = await browser.post("/mcp", json=message, headers=CALL_HEADERS | {"accept": accept})
-        assert answer.status_code == 200
-        assert answer.headers["content-type"].partition(";")[0] == form
-        assert "ratelimit" in answer.headers
-        assert "no-store" in answer.headers["cache-control"]
-        if form == STREAM:
-            *progress, last = _events(answer.text)
-            assert {event["method"] for event in progress} == {"notifications/progress"}
-            assert last["result"]["structuredContent"]["timedOut"] is True
-
-
-async def test_a_stream_is_one_call_of_the_limit_and_needs_the_bearer_token() -> None:
-    async with agent_tools(per_minute=2) as tools, _browser(tools) as browser:
-        message = _wanting_progress(WAIT, orderId="made-up", timeoutSeconds=1)
-        no_token = await browser.post("/mcp", json=message, headers=CALL_HEADERS | {"authorization": "Bearer x"})
-        assert no_token.status_code == 401
-        given = [await browser.post("/mcp", json=message, headers=CALL_HEADERS) for _ in range(3)]
-        assert [answer.status_code for answer in given] == [200, 200, 429]
 
 
 class _Waiting:
@@ -150,10 +112,6 @@ async def test_a_stream_that_the_shutdown_cuts_off_ends_with_an_error(
     assert (last["id"], last["error"]["message"]) == (7, "Shutting down")
     assert tool.ended.is_set()
     assert "Traceback" not in caplog.text
-
-
-def _browser(tools: Tools) -> httpx.AsyncClient:
-    return httpx.AsyncClient(base_url=tools.address, timeout=TIMEOUT_SECONDS)
 
 
 def _events(text: str) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from bot.payments import bolt11
-from tests.mcp_server.agent_stdio import COMMAND, Sandbox, child, environment, sandbox
+from tests.mcp_server.agent_stdio import COMMAND, child, environment, sandbox
 from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
@@ -27,12 +27,6 @@ PRIVATE = (NUMBER, HOLDER, "Wahyuningsih", "nobody-knows-this")
 
 
 async def test_the_official_client_orders_and_waits_over_stdio(tmp_path: Path) -> None:
-    async with sandbox("documented") as documented, sandbox("live") as live:
-        await asyncio.gather(_order_and_wait(documented, tmp_path), _order_and_wait(live, tmp_path))
-
-
-async def _order_and_wait(service: Sandbox, folder: Path) -> None:
-    await service.control("settings", speedSeconds=0.2)
     reports: list[str | None] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
@@ -40,36 +34,25 @@ async def _order_and_wait(service: Sandbox, folder: Path) -> None:
         reports.append(message)
 
     command, *arguments = COMMAND
-    env = environment(service.url, SERVICE_MCP_NAME="Rupiah for everybody")
-    program = StdioServerParameters(command=command, args=arguments, env=env, cwd=folder)
-    with tempfile.TemporaryFile("w", dir=folder) as log:
-        async with Client(stdio_client(program, errlog=log)) as agent:
-            assert agent.server_info
-            assert agent.server_info.name == "Rupiah for everybody"
-            assert len((await agent.list_tools()).tools) == 8
-            made = (await agent.call_tool("create_offramp_order", {**BCA, "idrAmount": 150_000})).structured_content
-            assert made
-            assert bolt11.decode(made["bolt11"]).amount_msat == made["satAmount"] * 1000
-            await service.control("pay", orderId=made["orderId"])
-            ended = await agent.call_tool(
-                "wait_for_offramp_order", {"orderId": made["orderId"], "timeoutSeconds": 30}, progress_callback=note
-            )
+    with tempfile.TemporaryFile("w", dir=tmp_path) as log:
+        async with sandbox() as service:
+            await service.control("settings", speedSeconds=0.2)
+            env = environment(service.url, SERVICE_MCP_NAME="Rupiah for everybody")
+            program = StdioServerParameters(command=command, args=arguments, env=env, cwd=tmp_path)
+            async with Client(stdio_client(program, errlog=log)) as agent:
+                assert agent.server_info
+                assert agent.server_info.name == "Rupiah for everybody"
+                assert len((await agent.list_tools()).tools) == 8
+                made = (await agent.call_tool("create_offramp_order", {**BCA, "idrAmount": 150_000})).structured_content
+                assert made
+                assert bolt11.decode(made["bolt11"]).amount_msat == made["satAmount"] * 1000
+                await service.control("pay", orderId=made["orderId"])
+                ended = await agent.call_tool(
+                    "wait_for_offramp_order", {"orderId": made["orderId"], "timeoutSeconds": 30}, progress_callback=note
+                )
     assert ended.structured_content
     assert ended.structured_content["state"] == "COMPLETED"
     assert str(reports[-1]).startswith("COMPLETED")
-
-
-async def test_what_is_set_reaches_the_tools(tmp_path: Path) -> None:
-    order = {**BCA, "idrAmount": 150_000}
-    async with sandbox() as service:
-        async with child(environment(service.url, MIN_ORDER_IDR="200000"), tmp_path) as server:
-            await server.greets()
-            refused = await server.answers(await server.calls("create_offramp_order", **order))
-            assert "smallest order is Rp200,000" in json.dumps(refused)
-        async with child(environment(service.url, INVOICE_NETWORK=""), tmp_path) as server:
-            await server.greets()
-            refused = await server.answers(await server.calls("create_offramp_order", **order))
-            assert "for the network bcrt" in json.dumps(refused)
 
 
 @pytest.mark.parametrize(
@@ -97,15 +80,6 @@ async def test_the_log_is_as_talkative_as_it_is_told(
     assert not levels & set(unsaid)
 
 
-async def test_it_ends_cleanly_when_its_stdin_does(tmp_path: Path) -> None:
-    for lines in ((), (b"",), (b'{"jsonrpc":"2.0"',)):
-        async with child(environment("http://127.0.0.1:9"), tmp_path) as server:
-            await server.writes(*lines)
-            code, _, err = await server.leaves()
-            assert code == 0
-            assert "Traceback" not in err
-
-
 async def test_calls_under_way_are_answered_after_the_last_line(tmp_path: Path) -> None:
     async with sandbox() as service, child(environment(service.url), tmp_path) as server:
         await server.greets()
@@ -124,16 +98,6 @@ async def test_waiting_does_not_keep_it_from_ending(tmp_path: Path) -> None:
         order_id = made["result"]["structuredContent"]["orderId"]
         await server.calls("wait_for_offramp_order", orderId=order_id, timeoutSeconds=600)
         code, _, err = await server.leaves()  # the wait itself would take longer than the test's timeout
-        assert code == 0
-        assert "Traceback" not in err
-
-
-async def test_a_client_that_stops_reading_is_no_failure(tmp_path: Path) -> None:
-    async with child(environment("http://127.0.0.1:9"), tmp_path) as server:
-        await server.greets()
-        server.reads_no_more()
-        await server.asks("tools/list")
-        code, _, err = await server.leaves()
         assert code == 0
         assert "Traceback" not in err
 
@@ -198,20 +162,3 @@ async def test_recipient_and_name_are_in_no_log_at_any_level(tmp_path: Path) -> 
             assert "status 401" in json.dumps(refused)
             err += (await server.leaves())[2]
     assert [found for found in PRIVATE if found in err] == []
-
-
-async def test_a_crash_of_ours_leaves_no_arguments_in_the_log(tmp_path: Path) -> None:
-    async with sandbox() as service:
-        env = environment(service.url, SERVICE_MCP_LOG_LEVEL="debug")
-        async with child(env, tmp_path, program="tests.mcp_server.agent_broken") as server:
-            await server.greets()
-            request = {**BCA, "recipientDetails": NUMBER, "idrAmount": 50_000}
-            await server.answers(await server.calls("create_offramp_order", **request))
-            code, rest, err = await server.leaves()
-            out = b"".join([*server.lines, rest])
-    assert code == 0
-    assert b'"isError":true' in out
-    (failed,) = [line for line in map(json.loads, err.splitlines()) if line["event"] == "tool_failed"]
-    assert (failed["error"], failed["tool"], failed["call"]) == ("RuntimeError", "create_offramp_order", 1)
-    assert failed["process"]
-    assert NUMBER not in out.decode() + err

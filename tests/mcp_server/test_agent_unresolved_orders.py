@@ -183,34 +183,6 @@ def test_a_doubt_ends_only_by_a_list_that_reaches_back_to_it(limit: int, found: 
     assert is_refused(unresolved) is not ends
 
 
-def test_a_full_list_without_the_services_time_reaches_back_nowhere() -> None:
-    unresolved, seconds = in_doubt()
-    look(unresolved, seconds, NewestOrders(listed(OLDER).reports), limit=1)
-    assert is_refused(unresolved)
-    look(unresolved, seconds, NewestOrders(listed(OLDER).reports), limit=2)
-    assert not is_refused(unresolved)
-
-
-def test_a_list_that_took_its_time_reaches_back_less_far() -> None:
-    unresolved, seconds = in_doubt()
-    asked_at = seconds()
-    seconds.now += 20
-    unresolved.finish_listing(Listing(asked_at, seconds(), 1, listed(OLDER + 19)))
-    assert is_refused(unresolved)
-    unresolved.finish_listing(Listing(asked_at, seconds(), 1, listed(OLDER + 20)))
-    assert not is_refused(unresolved)
-
-
-def test_a_list_proves_nothing_while_the_service_may_still_create_the_order() -> None:
-    unresolved, seconds = in_doubt()
-    seconds.now -= 1
-    look(unresolved, seconds)
-    assert is_refused(unresolved)
-    seconds.now += 1
-    look(unresolved, seconds)
-    assert not is_refused(unresolved)
-
-
 @given(
     lost_after=st.floats(0, 300),
     ages=st.lists(st.floats(0, 2000), min_size=1, max_size=6),
