@@ -12,13 +12,10 @@ from telegram import Update
 import bot.__main__
 import bot.process
 from bot.core.clock import SystemClock
-from bot.infra import watchdog
-from bot.infra.db import engine, migrate
+from bot.infra.db import migrate
 from bot.updates import UpdateRouter
 
-NEXT_VERSION, CRASHING, UNRENEWING, AHEAD = (
-    f"{__name__}:run_{name}" for name in ("next_version", "crashing", "unrenewing", "ahead")
-)
+NEXT_VERSION, CRASHING, AHEAD = (f"{__name__}:run_{name}" for name in ("next_version", "crashing", "ahead"))
 KILLING_TEXT: Final = "This text kills the process"
 NEXT_REVISION: Final = f"{int(migrate.get_expected_revision()) + 1:04}"
 AHEAD_BY: Final = timedelta(seconds=2)
@@ -37,15 +34,6 @@ def run_next_version() -> None:
 def run_crashing() -> None:
     """Run a bot that one text kills at once, as a fault in a library would: no exception, and no clean end."""
     with patch.object(UpdateRouter, "process", _crash_or_process):
-        bot.__main__.main()
-
-
-def run_unrenewing() -> None:
-    """Run a bot that keeps useless sessions, as one with another driver could. A minute is a second for it."""
-    with (
-        patch.object(engine, "UNUSABLE", frozenset()),
-        patch.multiple(watchdog, TRY_SECONDS=0.2, STUCK_SECONDS=1.0),
-    ):
         bot.__main__.main()
 
 

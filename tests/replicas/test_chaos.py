@@ -14,7 +14,7 @@ from tests.replicas.soak import find_broken, soak
 pytestmark = [pytest.mark.process, pytest.mark.asyncio]
 
 SEED = 28
-MINUTES, PEOPLE, AT_ONCE, READERS = 0.5, 40, 8, 60
+MINUTES, PEOPLE, AT_ONCE, READERS = 0.5, 20, 8, 60
 
 
 async def test_people_notice_no_failure_no_upgrade_and_no_change_of_keys(own_database: str, tmp_path: Path) -> None:
