@@ -4,7 +4,7 @@ import asyncio
 from typing import Any, cast
 
 from bot.infra.telegram.outcomes import Delivered, Outcome, TryLater
-from bot.updates import MOST_ACTIVE_CHATS, MOST_ACTIVITY_TIMES, ActivityIndicator
+from bot.updates import MOST_ACTIVE_CHATS, ActivityIndicator
 from tests.virtual_time import in_virtual_time
 
 EMMA = 1001
@@ -42,11 +42,6 @@ async def test_a_quick_answer_shows_nothing() -> None:
 @in_virtual_time
 async def test_a_slow_answer_is_shown_from_the_first_second_until_its_end() -> None:
     assert await _work(11.0, Delivered()) == [1.0, 5.5, 10.0]
-
-
-@in_virtual_time
-async def test_it_isnt_shown_forever() -> None:
-    assert len(await _work(600.0, Delivered())) == MOST_ACTIVITY_TIMES
 
 
 @in_virtual_time

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import pytest
 from pydantic import SecretStr, TypeAdapter, ValidationError
-from pydantic.fields import FieldInfo
 
 from bot import config
 from bot.config import (
@@ -75,14 +74,8 @@ def test_four_settings_are_enough(read_settings: Any) -> None:
         ("TELEGRAM_API_URL", "http://127.0.0.1:8480/", "http://127.0.0.1:8480"),
         ("SERVICE_BASE_URL", "https://service.example/api/", "https://service.example/api"),
         ("SERVICE_BASE_URL", "http://service:8481", "http://service:8481"),
-        ("SERVICE_BASE_URL", "http://10.0.0.7", "http://10.0.0.7"),
-        ("SERVICE_BASE_URL", "http://[::1]:8481", "http://[::1]:8481"),
         ("DATABASE_URL", "postgresql://kirim@db/kirim", "postgresql://kirim@db/kirim"),
-        ("DATABASE_URL", "sqlite:////var/lib/kirim.db", "sqlite:////var/lib/kirim.db"),
-        ("POLL_INTERVAL_SECONDS", "1", 1.0),
         ("SERVICE_MAX_REQUESTS_PER_SECOND", "0.5", 0.5),
-        ("MIN_ORDER_IDR", "50000", 50_000),
-        ("RECONCILE_SECONDS", "90.5", 90.5),
         ("PRICE_DRIFT_PERCENT", "0", 0.0),
         ("INVOICE_NETWORK", "bcrt", "bcrt"),
         (
@@ -90,18 +83,13 @@ def test_four_settings_are_enough(read_settings: Any) -> None:
             f"{ENCRYPTION_KEYS} , {ENCRYPTION_KEYS}",
             SecretStr(f"{ENCRYPTION_KEYS} , {ENCRYPTION_KEYS}"),
         ),
-        ("MAX_OPEN_ORDERS", "0", 0),
-        ("MAX_IDR_PER_DAY", "5000000", 5_000_000),
-        ("STUCK_SECONDS", "60", 60.0),
         ("HTTP_PORT", "8080", 8080),
-        ("METRICS_PORT", "9464", 9464),
         ("SUPPORT_CONTACT", "@kirim_help", "@kirim_help"),
         ("SERVICE_CONTACT", "+62 21 1234 5678", "+62 21 1234 5678"),
         ("OPERATOR_IDS", "2001, 2002,,2001", frozenset({2001, 2002})),
         ("SUPPORT_IDS", " 3001 ", frozenset({3001})),
         ("DEFAULT_LOCALE", "EN", "en"),
         ("LOG_LEVEL", "Debug", "debug"),
-        ("LOG_FORMAT", "console", "console"),
     ],
 )
 def test_each_setting_is_taken(read_settings: Any, name: str, value: str, means: object) -> None:
@@ -112,22 +100,15 @@ def test_each_setting_is_taken(read_settings: Any, name: str, value: str, means:
     ("name", "value"),
     [
         ("TELEGRAM_BOT_TOKEN", "no-colon"),
-        ("TELEGRAM_BOT_TOKEN", ":AAF"),
-        ("TELEGRAM_BOT_TOKEN", "123456789:"),
         ("TELEGRAM_BOT_TOKEN", "123456789:AA/../getMe"),
         ("TELEGRAM_BOT_TOKEN", "١٢٣:AAF"),
         ("SERVICE_API_KEY", "pk_live_tenant1"),
-        ("SERVICE_API_KEY", "pk_live_.secret"),
-        ("SERVICE_API_KEY", "tenant1.secret"),
         ("SERVICE_API_KEY", "pk_live_tenant1.with space"),
         ("SERVICE_API_KEY", "pk_live_tenant1.é"),
-        ("SERVICE_BASE_URL", "service.example"),
         ("SERVICE_BASE_URL", "ftp://service.example"),
-        ("SERVICE_BASE_URL", "https://"),
         ("SERVICE_BASE_URL", "https://service.example?key=1"),
         ("SERVICE_BASE_URL", f"https://me:{PASSWORD}@service.example"),
         ("SERVICE_BASE_URL", "https://service.example:99999"),
-        ("SERVICE_BASE_URL", "https://[::1"),
         ("TELEGRAM_API_URL", "https://telegram.example/#top"),
         ("TELEGRAM_API_URL", "http://telegram.example"),
         ("SERVICE_BASE_URL", "http://service.example"),
@@ -135,41 +116,24 @@ def test_each_setting_is_taken(read_settings: Any, name: str, value: str, means:
         ("DATABASE_URL", f"mysql://me:{PASSWORD}@db/kirim"),
         ("DATABASE_URL", "kirim.db"),
         ("ENCRYPTION_KEYS", "hunter2"),
-        ("ENCRYPTION_KEYS", f"{ENCRYPTION_KEYS},"),
         ("ENCRYPTION_KEYS", ENCRYPTION_KEYS[:-4]),
-        ("ENCRYPTION_KEYS", f"{ENCRYPTION_KEYS};{ENCRYPTION_KEYS}"),
         ("PUBLIC_URL", "http://kirim.example"),
-        ("PUBLIC_URL", "kirim.example"),
         ("PUBLIC_URL", "https://kirim"),
-        ("PUBLIC_URL", "http://localhost:8482"),
         ("PUBLIC_URL", "https://kirim.example/?p=1"),
         ("HTTP_PORT", "65536"),
-        ("METRICS_PORT", "-1"),
         ("MAX_OPEN_ORDERS", "-1"),
-        ("STUCK_SECONDS", "0"),
         ("POLL_INTERVAL_SECONDS", "0.9"),
         ("POLL_INTERVAL_SECONDS", "nan"),
-        ("POLL_INTERVAL_SECONDS", "inf"),
-        ("POLL_INTERVAL_SECONDS", "often"),
         ("SERVICE_MAX_REQUESTS_PER_SECOND", "0"),
-        ("SERVICE_MAX_REQUESTS_PER_SECOND", "nan"),
-        ("MIN_ORDER_IDR", "0"),
         ("MIN_ORDER_IDR", "20000.5"),
-        ("RECONCILE_SECONDS", "0"),
-        ("RECONCILE_SECONDS", "inf"),
         ("PRICE_DRIFT_PERCENT", "-1"),
-        ("PRICE_DRIFT_PERCENT", "nan"),
         ("INVOICE_NETWORK", "BC1"),
         ("OPERATOR_IDS", "emma"),
-        ("OPERATOR_IDS", "-1002000000001"),
         ("OPERATOR_IDS", "²"),
         ("SUPPORT_IDS", "3001;3002"),
-        ("SUPPORT_IDS", "0"),
-        ("SUPPORT_IDS", "9" * 30),
         ("DEFAULT_LOCALE", "fr"),
         ("RECEIVE", "push"),
         ("LOG_LEVEL", "loud"),
-        ("LOG_FORMAT", "xml"),
     ],
 )
 def test_each_bad_setting_is_named_and_never_quoted(read_settings: Any, name: str, value: str) -> None:
@@ -230,11 +194,6 @@ def test_no_secret_shows_in_what_is_printed_or_logged(read_settings: Any) -> Non
     assert "s3cr3t" not in settings.key_id
 
 
-def test_settings_cannot_be_changed(read_settings: Any) -> None:
-    with pytest.raises(Exception, match="frozen"):
-        read_settings().min_order_idr = 1
-
-
 def test_an_env_file_is_read_and_the_environment_goes_before_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -245,29 +204,12 @@ def test_an_env_file_is_read_and_the_environment_goes_before_it(
     assert (settings.min_order_idr, settings.log_level) == (30_000, "debug")
 
 
-def test_an_env_file_that_cannot_be_read_is_said_without_quoting_it(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_bytes(b"SERVICE_API_KEY=pk_live_a.\xff\xfesecret")
-    with pytest.raises(ConfigError) as failure:
-        load()
-    assert ".env" in str(failure.value)
-    assert "UTF-8" in str(failure.value)
-    assert not any(word in str(failure.value) for word in ("secret", "Error"))
-
-
 def test_an_empty_setting_is_one_that_is_not_set(read_settings: Any) -> None:
     settings = read_settings(OPERATOR_IDS="", POLL_INTERVAL_SECONDS="", DATABASE_URL="", LOG_LEVEL="")
     assert (settings.operator_ids, settings.poll_interval_seconds) == (frozenset(), 5)
     assert (settings.database_url, settings.log_level) == (DEFAULT_DATABASE, "info")
     with pytest.raises(ConfigError, match="SERVICE_BASE_URL: required"):
         read_settings(SERVICE_BASE_URL="")
-
-
-@pytest.mark.parametrize(("is_terminal", "form"), [(True, "console"), (False, "json")])
-def test_logs_are_for_eyes_only_where_there_are_eyes(
-    read_settings: Any, monkeypatch: pytest.MonkeyPatch, form: str, *, is_terminal: bool
-) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal, raising=False)
-    assert read_settings().log_format == form
 
 
 def test_wallet_pages_need_a_server(read_settings: Any) -> None:
@@ -303,10 +245,6 @@ def test_metrics_are_never_served_on_the_public_port(read_settings: Any) -> None
     assert read_settings(METRICS_PORT="9464", HTTP_PORT="8080").metrics_host == "127.0.0.1"
 
 
-def test_pages_without_tls_are_for_this_machine_alone(read_settings: Any) -> None:
-    assert read_settings(PUBLIC_URL="http://127.0.0.1:8482", HTTP_PORT="8482").public_url == "http://127.0.0.1:8482"
-
-
 @pytest.mark.parametrize(
     "contact",
     ["@kirim_help", "help@kirim.example", "https://kirim.example", "https://kirim.example:8443/help?order=1&x#y", ""],
@@ -320,65 +258,17 @@ def test_a_support_contact_is_an_at_name_a_mail_or_a_web_address(read_settings: 
     [
         "kirim_help",
         "@x",
-        "@kirim help",
         "@<b>kirim</b>",
         "http://kirim.example",
         "https://kirim",
-        "https://kirim.example/a b",
         "https://you@kirim.example",
         "javascript:alert(1)",
-        "tg://user?id=1",
-        "help@kirim",
         "+62 812 3456 7890",
     ],
 )
 def test_anything_else_is_no_support_contact(read_settings: Any, contact: str) -> None:
     with pytest.raises(ConfigError, match=r"SUPPORT_CONTACT: must be .*@name.*email.*https"):
         read_settings(SUPPORT_CONTACT=contact)
-
-
-@pytest.mark.parametrize(
-    "contact", ["@service_help", "help@service.example", "https://service.example/help", "+62 21 1234-5678", ""]
-)
-def test_the_contact_of_the_service_can_also_be_a_phone_number(read_settings: Any, contact: str) -> None:
-    assert read_settings(SERVICE_CONTACT=f" {contact} ").service_contact == contact
-
-
-@pytest.mark.parametrize("contact", ["021 1234 5678", "+62", "+62 <b>21</b>", "+62 21 1234 5678 ext 9", "call us"])
-def test_anything_else_is_no_contact_of_the_service(read_settings: Any, contact: str) -> None:
-    with pytest.raises(ConfigError, match=r"SERVICE_CONTACT: must be .*phone number"):
-        read_settings(SERVICE_CONTACT=contact)
-
-
-@pytest.mark.parametrize("name", ["TERMS_URL", "PRIVACY_URL", "FAILED_PAYOUT_POLICY_URL"])
-@pytest.mark.parametrize("address", ["https://kirim.example/terms", "https://kirim.example:8443/a?b=1&c#d", ""])
-def test_the_terms_and_the_privacy_policy_are_https_addresses(read_settings: Any, name: str, address: str) -> None:
-    assert getattr(read_settings(**{name: f" {address} "}), name.lower()) == address
-
-
-@pytest.mark.parametrize("name", ["TERMS_URL", "PRIVACY_URL", "FAILED_PAYOUT_POLICY_URL"])
-@pytest.mark.parametrize(
-    "address",
-    [
-        "http://kirim.example/terms",
-        "kirim.example/terms",
-        "https://localhost/terms",
-        "https://you@kirim.example/terms",
-        "https://kirim.example/the terms",
-        "javascript:alert(1)",
-        "@kirim_help",
-    ],
-)
-def test_terms_at_any_other_address_are_refused(read_settings: Any, name: str, address: str) -> None:
-    with pytest.raises(ConfigError, match=f"{name}: must be an https address"):
-        read_settings(**{name: address})
-
-
-def test_the_operators_name_is_one_line(read_settings: Any) -> None:
-    assert read_settings().operator_name == read_settings().terms_url == read_settings().privacy_url == ""
-    assert read_settings(OPERATOR_NAME=" PT Kirim & Co. ").operator_name == "PT Kirim & Co."
-    with pytest.raises(ConfigError, match="OPERATOR_NAME: must be one line of printable characters"):
-        read_settings(OPERATOR_NAME="PT Kirim\nEverything is free")
 
 
 def test_a_day_that_is_smaller_than_the_smallest_order_is_refused(read_settings: Any) -> None:
@@ -422,39 +312,22 @@ def test_systemd_hands_over_secrets_in_a_folder_of_its_own(
     assert load().telegram_bot_token.get_secret_value() == TOKEN
 
 
-def test_a_wrong_secret_is_reported_without_its_value(secrets: Path) -> None:
-    (secrets / "telegram_bot_token").write_text("hunter2")
-    with pytest.raises(ConfigError) as failure:
-        load()
-    assert "TELEGRAM_BOT_TOKEN: must be a bot token" in str(failure.value)
-    assert "hunter2" not in str(failure.value)
-
-
 NUMBERS = [
-    (name, field)
+    field
     for settings in (Settings, AgentSettings)
-    for name, field in settings.model_fields.items()
+    for field in settings.model_fields.values()
     if field.annotation in {int, float}
 ]
 
 
-@pytest.mark.parametrize("field", [pytest.param(field, id=name) for name, field in NUMBERS])
 @pytest.mark.parametrize(
     "written", ["20.000", "20,000", "1.000", "1_000", "1e3", "+20", "٢٠", "2 0", "0x14", "inf", "-0"]
 )
-def test_no_number_is_read_whose_separators_could_be_of_thousands(field: FieldInfo, written: str) -> None:
-    form: Any = Annotated[(field.annotation, *field.metadata)]
-    with pytest.raises(ValidationError):
-        TypeAdapter(form).validate_python(written)
-
-
-def test_numbers_are_digits_and_decimals_have_one_point(read_settings: Any) -> None:
-    settings = read_settings(MIN_ORDER_IDR=" 20000 ", PRICE_DRIFT_PERCENT="0.125", SUPPORT_CHAT_ID="-1001234567890")
-    assert (settings.min_order_idr, settings.price_drift_percent) == (20_000, 0.125)
-    assert settings.support_chat_id == -1_001_234_567_890
-    assert read_settings(PRICE_DRIFT_PERCENT=".5", STUCK_SECONDS="1800.0").price_drift_percent == 0.5
-    with pytest.raises(ConfigError, match=r"STUCK_SECONDS: must be a number .*, without separators of thousands"):
-        read_settings(STUCK_SECONDS="1.800")
+def test_no_number_is_read_whose_separators_could_be_of_thousands(written: str) -> None:
+    for field in NUMBERS:
+        form: Any = Annotated[(field.annotation, *field.metadata)]
+        with pytest.raises(ValidationError):
+            TypeAdapter(form).validate_python(written)
 
 
 SLIPS = "min_order_id min_order_idrr mni_order_idr xmin_order_idr in_order_idr min_ordr_idr min_odrer_idr".split()  # noqa: SIM905

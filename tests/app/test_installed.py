@@ -1,16 +1,13 @@
-"""What the wheel installs, in environments that have the locked packages and nothing else. The sdist has the same."""
+"""What the wheel installs, in environments that have the locked packages and nothing else."""
 
 import asyncio
 import importlib.metadata
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
-import tarfile
 import venv
-import zipfile
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -39,14 +36,6 @@ STDIO = [
     {"jsonrpc": "2.0", "method": "notifications/initialized"},
     {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "list_payout_methods", "arguments": {}}},
 ]
-
-
-@dataclass(frozen=True)
-class Packages:
-    """The built files that an index would get."""
-
-    wheel: Path
-    sdist: Path
 
 
 @dataclass(frozen=True)
@@ -137,30 +126,30 @@ def _locked(lock: str) -> Iterable[Requirement]:
 
 
 @pytest.fixture(scope="module")
-def packages(tmp_path_factory: pytest.TempPathFactory) -> Packages:
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("packages")
     subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-d", str(folder)],
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
         cwd=ROOT,
         check=True,
         capture_output=True,
         env={**os.environ, "KIRIM_REPOSITORY": REPOSITORY},
     )
-    return Packages(next(folder.glob("*.whl")), next(folder.glob("*.tar.gz")))
+    return next(folder.glob("*.whl"))
 
 
 @pytest.fixture(scope="module")
-def installed(packages: Packages, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     environment = _make_environment(tmp_path_factory.mktemp("wheel"), "requirements.lock")
-    _pip(environment, "install", str(packages.wheel))
+    _pip(environment, "install", str(wheel))
     return environment
 
 
 @pytest.fixture(scope="module")
-def tools(packages: Packages, tmp_path_factory: pytest.TempPathFactory) -> Environment:
+def tools(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     environment = _make_environment(tmp_path_factory.mktemp("tools"), "requirements-mcp.lock")
     # The tools are a small part of the modules.
-    _pip(environment, "install", "--no-compile", str(packages.wheel))
+    _pip(environment, "install", "--no-compile", str(wheel))
     return environment
 
 
@@ -178,18 +167,6 @@ def test_it_holds_everything_that_is_no_module(installed: Environment) -> None:
     assert list((installed.site / "bot/migrations/versions").glob("*.py"))
     in_tree = {p.relative_to(ROOT) for p in (ROOT / "bot").rglob("*") if p.is_file() and "__pycache__" not in p.parts}
     assert {str(path) for path in in_tree if not (installed.site / path).is_file()} == set()
-
-
-def test_the_sdist_installs_the_same(packages: Packages, tmp_path: Path) -> None:
-    builder = _make_environment(tmp_path / "builder", "requirements-build.lock")
-    _pip(builder, "wheel", "--wheel-dir", str(tmp_path), str(packages.sdist), KIRIM_REPOSITORY=REPOSITORY)
-    built, expected = _read_wheel(tmp_path / packages.wheel.name), _read_wheel(packages.wheel)
-    assert {name for name in built.keys() | expected.keys() if built.get(name) != expected.get(name)} == set()
-
-
-def _read_wheel(path: Path) -> dict[str, bytes]:
-    with zipfile.ZipFile(path) as wheel:
-        return {name: wheel.read(name) for name in wheel.namelist()}
 
 
 async def test_the_sandbox_its_bot_and_the_tools_start(
@@ -245,7 +222,7 @@ async def test_the_tools_start_over_http_without_the_libraries_of_the_bot_and_na
         assert "SERVICE_BASE_URL" in assumed
 
 
-@pytest.mark.parametrize("command", ["routes", "check", "run", "sandbox"])
+@pytest.mark.parametrize("command", ["routes", "run"])
 def test_without_the_libraries_of_the_bot_its_command_says_what_to_install(
     tools: Environment, tmp_path: Path, command: str
 ) -> None:
@@ -254,50 +231,3 @@ def test_without_the_libraries_of_the_bot_its_command_says_what_to_install(
     assert "only for AI agents (`kirim mcp`)" in error
     assert "install requirements.lock" in error
     assert len(error.splitlines()) == 1
-
-
-def test_help_and_version_work_after_any_installation(
-    installed: Environment, tools: Environment, tmp_path: Path
-) -> None:
-    for environment in (installed, tools):
-        assert environment.run(tmp_path, "kirim", "--version") == (0, f"Kirim {__version__}\n", "")
-        code, out, _ = environment.run(tmp_path, "kirim", "--help")
-        assert code == 0
-        assert "rotate-keys" in out
-
-
-def test_the_package_asks_for_what_the_bot_needs(packages: Packages) -> None:
-    with zipfile.ZipFile(packages.wheel) as wheel:
-        metadata = wheel.read(f"kirim-{__version__}.dist-info/METADATA").decode()
-    asked = {Requirement(each).name for each in re.findall(r"^Requires-Dist: (.+)$", metadata, re.MULTILINE)}
-    assert {"python-telegram-bot", "sqlalchemy", "mcp"} <= asked
-    assert "Provides-Extra" not in metadata
-
-
-def test_the_command_that_an_agent_starts_says_which_setting_is_missing(tools: Environment, tmp_path: Path) -> None:
-    code, out, error = tools.run(tmp_path, "kirim", "mcp")
-    assert (code, out) == (2, "")
-    assert "SERVICE_API_KEY: required" in error
-
-
-def test_an_index_shows_the_picture_of_the_readme_and_where_everything_is(packages: Packages) -> None:
-    with zipfile.ZipFile(packages.wheel) as wheel:
-        metadata = wheel.read(f"kirim-{__version__}.dist-info/METADATA").decode()
-    with tarfile.open(packages.sdist) as sdist:
-        file = sdist.extractfile(f"kirim-{__version__}/PKG-INFO")
-        assert file is not None
-        assert file.read().decode() == metadata
-    relative = [target for target in re.findall(r"\]\(([^)]+)\)", metadata) if not target.startswith(("https://", "#"))]
-    assert relative == []
-    assert f"({REPOSITORY}/raw/v{__version__}/docs/chat-page.png)" in metadata
-    assert f"({REPOSITORY}/blob/v{__version__}/docs/support.md#the-first-day)" in metadata
-    assert f"\nProject-URL: Issues, {REPOSITORY}/issues\n" in metadata
-
-
-def test_the_sdist_has_the_files_of_the_repository(packages: Packages) -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode:
-        pytest.skip("this isn't a copy of the repository")
-    with tarfile.open(packages.sdist) as sdist:
-        names = {name.partition("/")[2] for name in sdist.getnames()}
-    assert set(listed.stdout.splitlines()) - names == set()

@@ -98,10 +98,3 @@ for module in pkgutil.walk_packages(bot.__path__, "bot."):
 """
     done = subprocess.run((sys.executable, "-c", blocked), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.process
-def test_a_module_that_is_loaded_too_early_is_reported_with_its_importer() -> None:
-    (found,) = _find_unneeded("import bot.infra.drawing.picture", ("PIL",))
-    assert found.startswith("PIL is imported by ")
-    assert found.endswith("bot/infra/drawing/picture.py")

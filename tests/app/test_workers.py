@@ -1,24 +1,16 @@
 """The bot's workers: if one of them ends, the process ends too, and logs which one it was."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from datetime import datetime, timedelta
+from collections.abc import AsyncIterator
 from functools import partial
-from types import SimpleNamespace
 
 import pytest
 import pytest_asyncio
 
 from bot import process
-from bot.core.clock import Clock
 from bot.infra.db import migrate
-from bot.infra.i18n import Translator
-from bot.infra.telegram import transport
-from bot.infra.telegram.inbound.message_limit import MessageLimit
-from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.workers import WorkerGroup
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.app.app_process import running
-from tests.examples import kill_every
 from tests.waiting import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -70,8 +62,7 @@ async def leads(groups: list[WorkerGroup], turn: int) -> bool:
 async def test_the_end_of_any_worker_ends_the_process_and_says_which(
     environment: dict[str, str], groups: list[WorkerGroup]
 ) -> None:
-    names = [""]
-    for turn, name in enumerate(names):
+    for turn, name in enumerate(("", "receiver", "web")):
         async with running(environment["DATABASE_URL"], **environment) as bot:
             await bot.logs("bot_started")
             await bot.logs("leadership_gained")
@@ -79,7 +70,6 @@ async def test_the_end_of_any_worker_ends_the_process_and_says_which(
             tasks = {task.get_name(): task for group in groups[2 * turn :] for task in group._tasks}
             if not name:
                 assert set(tasks) >= OURS
-                names += list(tasks)[:: kill_every()]
                 continue
             tasks[name].cancel()
             assert await bot.ends() == process.WORKER_ENDED, name
@@ -101,31 +91,3 @@ async def test_a_worker_that_fails_or_returns_ends_the_process_too(
         async with running(environment["DATABASE_URL"], **environment) as bot:
             assert await bot.ends() == process.WORKER_ENDED
             assert [(each["worker"], each["error"]) for each in bot.log_entries("worker_ended")] == [("poller", why)]
-
-
-async def test_the_flood_gate_knows_how_far_telegrams_clock_is_ahead(
-    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    offsets: list[timedelta] = []
-
-    class NotedLimit(MessageLimit):
-        def __init__(
-            self,
-            per_minute: int,
-            clock: Clock,
-            messenger: Messenger,
-            translator_for: Callable[[int], Awaitable[Translator]],
-            *,
-            exempt: frozenset[int],
-            offset: timedelta,
-        ) -> None:
-            offsets.append(offset)
-            super().__init__(per_minute, clock, messenger, translator_for, exempt=exempt, offset=offset)
-
-    monkeypatch.setattr(process, "MessageLimit", NotedLimit)
-    monkeypatch.setattr(
-        transport, "datetime", SimpleNamespace(now=lambda zone: datetime.now(zone) + timedelta(hours=1))
-    )
-    async with running(environment["DATABASE_URL"], **environment) as bot:
-        await bot.logs("bot_started")
-    assert [round(offset / timedelta(hours=1), 2) for offset in offsets] == [-1]

@@ -23,9 +23,5 @@ def test_each_wait_is_a_factor_longer_up_to_the_limit(backoff: Backoff, waits: l
     assert [min(backoff.first, backoff.longest), *map(backoff.next_wait, waits[:-1])] == waits
 
 
-def test_failures_without_end_overflow_no_number() -> None:
-    assert Backoff(first=1.0, longest=30.0).after(100_000) == 30.0
-
-
 def test_steps_are_waited_in_their_order_and_the_last_is_repeated() -> None:
     assert list(islice(FixedWaits((0.5, 1.0, 5.0)).waits(), 5)) == [0.5, 1.0, 5.0, 5.0, 5.0]

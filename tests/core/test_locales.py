@@ -32,10 +32,3 @@ def test_a_broken_language_file_is_named_at_the_start(
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ValueError, match=reason):
         import_module(package.name)
-
-
-def test_other_files_in_the_folder_are_no_languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = Path(shutil.copytree(FOLDER, tmp_path / f"{tmp_path.name}_languages"))
-    (package / "en.toml.orig").touch()
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert import_module(package.name).LOCALES.keys() == bot.core.locales.LOCALES.keys()

@@ -70,13 +70,6 @@ def test_anything_else_is_no_sum_in_dollars(text: str) -> None:
     assert find_dollars(text) is None
 
 
-def test_a_sum_of_less_than_half_a_thousand_or_beyond_every_limit_is_left_out() -> None:
-    for text in ("$0.02", "$999999999999"):
-        found = find_dollars(text)
-        assert found is not None
-        assert convert_dollars(found, RATE) == ()
-
-
 @given(st.text(max_size=80) | st.text("$ 0123456789.,usdtkrbx-", max_size=40))
 def test_every_text_is_read_without_an_error(text: str) -> None:
     found = find_dollars(text)

@@ -2,8 +2,6 @@
 
 # ruff: noqa: RUF001  digits of other scripts are tested
 
-import sys
-import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +11,6 @@ from hypothesis import strategies as st
 
 from bot.core.errors import Rejection
 from bot.core.money import MAX_RUPIAH, MAX_SATS, Ambiguous, Amount, parse_amount
-from bot.core.money.foreign import has_foreign_sign
 from bot.core.money.typed import ASKED, FORMS, Form
 from bot.infra.i18n import LOCALES, Translations
 from tests.checkout.order_lines import sums
@@ -193,11 +190,6 @@ def test_other_money_is_never_taken_for_rupiah_or_bitcoin(text: str) -> None:
         assert refused.key.startswith("core.amount.")  # noqa: PT017  a question may follow instead
 
 
-def test_each_currency_sign_but_bitcoins_is_foreign() -> None:
-    signs = {chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) == "Sc"}
-    assert {sign for sign in signs if not has_foreign_sign(sign)} == {"₿"}
-
-
 MONEY_LIKE = st.text(alphabet="0123456789.,' -rpjtkbmusa₿½٠=()+&", min_size=1, max_size=24)
 
 
@@ -229,9 +221,3 @@ def test_a_sum_that_we_write_is_read_back_as_the_same_sum(value: int, locale: st
     assert parse_amount(t.rupiah(value)) == Amount("IDR", value)
     if value <= MAX_SATS:
         assert parse_amount(t.sats(value)) == Amount("SAT", value)
-
-
-@given(st.integers(min_value=1, max_value=9_999))
-def test_thousands_in_any_notation_are_the_same_sum(thousands: int) -> None:
-    expected = parse_amount(str(thousands * 1000))
-    assert all(parse_amount(f"{thousands}{unit}") == expected for unit in ("rb", " ribu", "k", "000"))

@@ -53,11 +53,6 @@ def test_each_day_has_one_time(minute: int, after: datetime, zone: ZoneInfo) -> 
     assert (second.astimezone(zone).date() - first.astimezone(zone).date()).days == 1
 
 
-def test_a_day_that_a_country_leaves_out_is_no_trouble() -> None:
-    # Samoa had no 30 December 2011.
-    assert next_at(480, APIA, utc(2011, 12, 29, 19)) > utc(2011, 12, 29, 19)
-
-
 @pytest.mark.parametrize(
     ("hours", "quiet", "loud"),
     [((22 * 60, 7 * 60), (22, 23, 0, 6), (7, 12, 21)), ((13 * 60, 14 * 60), (13,), (12, 14)), ((None, 60), (), (0, 1))],
@@ -72,30 +67,24 @@ def test_quiet_hours_may_reach_over_midnight(
     assert not any(is_quiet(at(hour), JAKARTA, *hours) for hour in loud)
 
 
-@pytest.mark.parametrize(
-    ("typed", "clock"),
-    [
-        ("7", "07:00"),
-        ("7:30", "07:30"),
-        ("07.30", "07:30"),
-        ("0730", "07:30"),
-        ("19:05", "19:05"),
-        ("7 pm", "19:00"),
-        ("7:30 P.M.", "19:30"),
-        ("12 am", "00:00"),
-        ("12 pm", "12:00"),
-        ("at 6", "06:00"),
-        ("jam 8 malam", "20:00"),
-        ("pukul 12 malam", "00:00"),
-        ("2 malam", "02:00"),
-        ("jam 1 siang", "13:00"),
-        ("11 siang", "11:00"),
-        ("4 sore", "16:00"),
-        ("6 pagi", "06:00"),
-        ("24:00", "00:00"),
-        ("\uff17\uff1a\uff13\uff10", "07:30"),
-    ],
-)
+TIMES = {
+    "07:00": ("7",),
+    "07:30": ("7:30", "07.30", "0730", "\uff17\uff1a\uff13\uff10"),
+    "19:05": ("19:05",),
+    "19:00": ("7 pm",),
+    "19:30": ("7:30 P.M.",),
+    "00:00": ("12 am", "pukul 12 malam", "24:00"),
+    "12:00": ("12 pm",),
+    "06:00": ("at 6", "6 pagi"),
+    "20:00": ("jam 8 malam",),
+    "02:00": ("2 malam",),
+    "13:00": ("jam 1 siang",),
+    "11:00": ("11 siang",),
+    "16:00": ("4 sore",),
+}
+
+
+@pytest.mark.parametrize(("typed", "clock"), [(each, key) for key, texts in TIMES.items() for each in texts])
 def test_times_are_read_as_people_type_them(typed: str, clock: str) -> None:
     hour, minute = map(int, clock.split(":"))
     assert read_time(typed) == hour * 60 + minute

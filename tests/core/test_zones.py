@@ -1,6 +1,6 @@
 """A time zone is found by any name of the user's place, and no user's time depends on a guess."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -19,50 +19,40 @@ def found(query: str) -> tuple[str, ...]:
     return find_zones(query, NAMES, NOW)
 
 
-@pytest.mark.parametrize(
-    ("typed", "zone"),
-    [
-        ("tokyo", "Asia/Tokyo"),
-        ("Tokio", "Asia/Tokyo"),
-        ("TOKYO ", "Asia/Tokyo"),
-        ("Jepang", "Asia/Tokyo"),
-        ("japan", "Asia/Tokyo"),
-        ("Europe/Berlin", "Europe/Berlin"),
-        ("europe/berlin", "Europe/Berlin"),
-        ("Jerman", "Europe/Berlin"),
-        ("di Jerman", "Europe/Berlin"),
-        ("saya di Jerman", "Europe/Berlin"),
-        ("I live in Germany.", "Europe/Berlin"),
-        ("München", "Europe/Berlin"),
-        ("Sao Paulo", "America/Sao_Paulo"),
-        ("tinggal di Hong Kong", "Asia/Hong_Kong"),
-        ("new york", "America/New_York"),
-        ("Hongkong", "Asia/Hong_Kong"),
-        ("Singapura", "Asia/Singapore"),
-        ("saigon", "Asia/Ho_Chi_Minh"),
-        ("Asia/Calcutta", "Asia/Kolkata"),
-        ("Mekkah", "Asia/Riyadh"),
-        ("Kairo", "Africa/Cairo"),
-        ("Selangor", "Asia/Kuala_Lumpur"),
-        ("Sabah", "Asia/Kuching"),
-        ("kota kinabalu", "Asia/Kuching"),
-        ("saya di Sarawak", "Asia/Kuching"),
-        ("Kowloon", "Asia/Hong_Kong"),
-        ("Dammam", "Asia/Riyadh"),
-        ("Doha", "Asia/Qatar"),
-        ("Malaysia", "Asia/Kuala_Lumpur"),
-        ("wib", "Asia/Jakarta"),
-        ("Surabaya", "Asia/Jakarta"),
-        ("bali", "Asia/Makassar"),
-        ("WIT", "Asia/Jayapura"),
-        ("UTC", "Etc/UTC"),
-        ("gmt+0", "Etc/UTC"),
-        ("UTC+2", "Etc/GMT-2"),
-        ("utc \u22123", "Etc/GMT+3"),
-        ("+7", "Etc/GMT-7"),
-        ("GMT+05:45", "Asia/Kathmandu"),
-    ],
-)
+NAMES_OF = {
+    "Asia/Tokyo": ("tokyo", "Tokio", "TOKYO ", "Jepang", "japan"),
+    "Europe/Berlin": (
+        "Europe/Berlin",
+        "europe/berlin",
+        "Jerman",
+        "di Jerman",
+        "saya di Jerman",
+        "I live in Germany.",
+        "München",
+    ),
+    "America/Sao_Paulo": ("Sao Paulo",),
+    "Asia/Hong_Kong": ("tinggal di Hong Kong", "Hongkong", "Kowloon"),
+    "America/New_York": ("new york",),
+    "Asia/Singapore": ("Singapura",),
+    "Asia/Ho_Chi_Minh": ("saigon",),
+    "Asia/Kolkata": ("Asia/Calcutta",),
+    "Asia/Riyadh": ("Mekkah", "Dammam"),
+    "Africa/Cairo": ("Kairo",),
+    "Asia/Kuala_Lumpur": ("Selangor", "Malaysia"),
+    "Asia/Kuching": ("Sabah", "kota kinabalu", "saya di Sarawak"),
+    "Asia/Qatar": ("Doha",),
+    "Asia/Jakarta": ("wib", "Surabaya"),
+    "Asia/Makassar": ("bali",),
+    "Asia/Jayapura": ("WIT",),
+    "Etc/UTC": ("UTC", "gmt+0"),
+    "Etc/GMT-2": ("UTC+2",),
+    "Etc/GMT+3": ("utc \u22123",),
+    "Etc/GMT-7": ("+7",),
+    "Asia/Kathmandu": ("GMT+05:45",),
+}
+
+
+@pytest.mark.parametrize(("typed", "zone"), [(each, key) for key, texts in NAMES_OF.items() for each in texts])
 def test_a_place_is_understood_by_its_names(typed: str, zone: str) -> None:
     assert found(typed) == (zone,)
 
@@ -82,14 +72,6 @@ def test_misspelt_and_begun_names_are_offered(typed: str, among: str) -> None:
     assert found(typed)[0] == among
 
 
-def test_a_country_of_several_times_offers_each_once() -> None:
-    assert found("Indonesia") == INDONESIAN
-    assert set(found("Amerika")) == {"America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles"}
-    assert found("Rusia")[0] == "Europe/Moscow"
-    assert len(found("Rusia")) == MAX_OFFERED
-    assert found("Malaysia") == ("Asia/Kuala_Lumpur",)  # its two zones have had the same time since 1982
-
-
 @pytest.mark.parametrize(
     "typed", ["", " ", "500rb", "zzzzz", "lo", "utc+15", "utc-13", "+99", "<b>", "🙈" * 4096, "Berlin" * 20, "..", "/"]
 )
@@ -104,12 +86,6 @@ def test_whatever_is_typed_brings_a_few_zones_that_this_machine_knows(typed: str
     for key in zones:
         assert offered_zone(key, NAMES) == ZoneInfo(key)
         assert len(f"s:zone:{key}".encode()) <= 64
-
-
-@given(st.integers(min_value=-12, max_value=14))
-def test_a_difference_in_hours_is_exactly_that(hours: int) -> None:
-    (key,) = found(f"UTC{hours:+d}")
-    assert NOW.astimezone(zone_of(key)).utcoffset() == timedelta(hours=hours)
 
 
 def test_every_zone_that_may_be_found_exists_and_has_a_name_in_both_languages() -> None:

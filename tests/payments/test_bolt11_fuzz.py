@@ -46,7 +46,7 @@ def test_any_text_at_all(text: str) -> None:
     _read("lightning:lnbc1" + text)
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(100))
 @given(st.sampled_from(_INVOICES), st.integers(0, 800), st.integers(0, 3), st.text(max_size=3))
 def test_an_invoice_with_something_cut_out_or_put_in(text: str, at: int, cut: int, put: str) -> None:
     changed = text[:at] + put + text[at + cut :]
@@ -56,12 +56,7 @@ def test_an_invoice_with_something_cut_out_or_put_in(text: str, at: int, cut: in
         assert invoice is None
 
 
-@given(_fronts, _groups)
-def test_any_groups_under_a_checksum_that_holds(front: str, groups: list[int]) -> None:
-    _read(bech32.encode(front, groups))
-
-
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(100))
 @given(_fronts, st.booleans(), _fields, _groups)
 def test_any_fields_under_a_signature_that_holds(front: str, whole: bool, fields: list[int], rest: list[int]) -> None:  # noqa: FBT001  drawn by hypothesis
     groups = [*bech32.int_to_groups(1_700_000_000, 7), *(_necessary if whole else rest), *fields]

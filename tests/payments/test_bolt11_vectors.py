@@ -66,25 +66,3 @@ def test_a_valid_example_names_its_payee_and_secret(vector: dict[str, Any]) -> N
 def test_an_invalid_example_is_refused_for_its_own_reason(vector: dict[str, Any]) -> None:
     with pytest.raises(bolt11.InvoiceError, match=_REASONS[vector["title"]]):
         bolt11.decode(vector["invoice"])
-
-
-def test_the_fallback_addresses_of_the_examples_are_read() -> None:
-    found = [bolt11.decode(vector["invoice"]).fallbacks for vector in _VALID]
-    assert [fallback.version for fallbacks in found for fallback in fallbacks] == [17, 17, 18, 0, 0, 1]
-    assert {len(bytes.fromhex(fallback.program)) for fallbacks in found for fallback in fallbacks} == {20, 32}
-
-
-def test_the_private_route_of_the_example_is_read() -> None:
-    (vector,) = (vector for vector in _VALID if "extra routing info" in vector["title"])
-    (route,) = bolt11.decode(vector["invoice"]).route_hints
-    assert [hop.node[:2] for hop in route] == ["02", "03"]
-    assert route[0] == bolt11.RouteHop(
-        "029e03a901b85534ff1e92c43c74431f7ce72046060fcf7a95c37e148f78c77255", 0x0102030405060708, 1, 20, 3
-    )
-    assert (route[1].fee_base_msat, route[1].fee_proportional_millionths, route[1].cltv_expiry_delta) == (2, 30, 4)
-
-
-def test_the_metadata_and_the_optional_feature_of_the_examples_are_read() -> None:
-    by_title = {vector["title"]: bolt11.decode(vector["invoice"]) for vector in _VALID}
-    assert by_title["Please send 0.01 BTC with payment metadata 0x01fafaf0"].metadata == "01fafaf0"
-    assert by_title["Same, but all upper case."].features == {8, 14, 99}

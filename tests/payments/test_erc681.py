@@ -1,6 +1,5 @@
 """On-chain deposits: only known tokens, exact amounts, and requests that wallets understand."""
 
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -90,12 +89,6 @@ def test_an_address_in_one_case_carries_no_checksum(address: str) -> None:
     erc681.check_deposit(**_GOOD | {"to_address": "0x" + address[2:].upper()})
 
 
-def test_foreign_text_in_an_error_is_cut_short() -> None:
-    with pytest.raises(erc681.DepositCheckError) as caught:
-        erc681.check_deposit(**_GOOD | {"to_address": "x" * 10_000})
-    assert len(str(caught.value)) < 200
-
-
 def test_the_transfer_names_token_chain_recipient_and_whole_units() -> None:
     assert erc681.transfer_uri(_CBBTC, _SAFE, 29_412) == (
         f"ethereum:0xcbB7C0000aB88B473b1f5aFd9ef808440eed33Bf@8453/transfer?address={_SAFE}&uint256=29412"
@@ -104,11 +97,6 @@ def test_the_transfer_names_token_chain_recipient_and_whole_units() -> None:
         "ethereum:0x7130d2A12B9BCbFAe4f2634d864A1Ee1Ce3Ead9c@56/transfer"
         f"?address={_SAFE.lower()}&uint256=294120000000000"
     )
-
-
-def test_no_transfer_is_written_to_an_address_that_loses_the_money() -> None:
-    with pytest.raises(erc681.DepositCheckError):
-        erc681.transfer_uri(_CBBTC, _CBBTC.contract, 1)
 
 
 @pytest.mark.parametrize("sats", [0, -1, 21 * 10**14 + 1])
@@ -130,22 +118,6 @@ def test_an_amount_that_cannot_be_is_refused(sats: int) -> None:
 )
 def test_the_amount_is_shown_as_a_payer_types_it(sats: int, text: str) -> None:
     assert erc681.format_token_amount(sats) == text
-
-
-@given(_tokens, _sats)
-def test_the_amount_shown_is_exactly_the_amount_asked(token: Token, sats: int) -> None:
-    text = erc681.format_token_amount(sats)
-    units = erc681.units_for_sats(token, sats)
-    assert Decimal(text) * 10**token.decimals == units
-    assert Decimal(text) * 10**8 == sats
-    assert set(text) <= set("0123456789.")
-
-
-@given(_tokens, _sats)
-def test_the_units_of_a_transfer_are_digits_only(token: Token, sats: int) -> None:
-    units = erc681.transfer_uri(token, _SAFE, sats).rpartition("uint256=")[2]
-    assert units.isdigit()
-    assert int(units) == sats * {8: 1, 18: 10**10}[token.decimals]
 
 
 def service_uri_is_accepted(uri: str, token: Token = _CBBTC, sats: int = 25_000) -> bool:
@@ -175,11 +147,6 @@ _TRANSFER = f"ethereum:{_CONTRACT}@8453/transfer?address={_SAFE}"
 )
 def test_the_services_own_uri_may_name_the_address_or_the_transfer(uri: str) -> None:
     assert service_uri_is_accepted(uri)
-
-
-def test_a_wrong_uri_of_the_service_is_named_to_staff() -> None:
-    with pytest.raises(erc681.DepositCheckError, match=f"qrValue: expected a request to {_SAFE}, got ethereum:"):
-        erc681.check_service_uri(f"ethereum:{_CONTRACT}@8453", _CBBTC, _SAFE, 25_000)
 
 
 @pytest.mark.parametrize(
@@ -217,8 +184,3 @@ def test_a_uri_of_the_service_that_names_something_else_or_cannot_be_read_is_rej
 @given(_tokens, _sats)
 def test_our_own_uri_would_be_accepted(token: Token, sats: int) -> None:
     assert service_uri_is_accepted(erc681.transfer_uri(token, _SAFE, sats), token, sats)
-
-
-@given(st.text(max_size=80))
-def test_any_other_text_is_rejected_without_another_error(text: str) -> None:
-    assert not service_uri_is_accepted(text)
