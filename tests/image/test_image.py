@@ -110,19 +110,6 @@ async def test_one_image_has_the_tools_for_agents_too(data: Path, tmp_path: Path
             assert (await http.get(f"http://127.0.0.1:{port}/healthz")).status_code == 200
 
 
-async def test_a_missing_setting_ends_it_with_one_sentence(data: Path, tmp_path: Path) -> None:
-    async with running(data, log=tmp_path / "bot.log") as bot:
-        assert await asyncio.wait_for(bot.process.wait(), TIMEOUT_SECONDS) == 2
-    assert "TELEGRAM_BOT_TOKEN: required, but not set" in bot.read_log()
-
-
-async def test_no_code_is_imported_from_the_folder_with_the_data(data: Path, tmp_path: Path) -> None:
-    (data / "bot").mkdir()
-    (data / "bot" / "__init__.py").write_text("raise SystemExit('imported')\n")
-    async with running(data, ["python", "-m", "bot", "new-key"], log=tmp_path / "key.log") as bot:
-        assert await asyncio.wait_for(bot.process.wait(), TIMEOUT_SECONDS) == 0, bot.read_log()
-
-
 async def test_secrets_are_files(data: Path, tmp_path: Path) -> None:
     """It ends because of the first setting that is wrong in a file, and knows the others."""
     (data / "telegram_bot_token").write_text("wrong")

@@ -31,16 +31,6 @@ ENVIRONMENT: Final = {
 }
 """An `.env` with everything that an operator can be asked for."""
 
-KEYS: Final = frozenset(
-    {
-        *("build", "cap_add", "cap_drop", "command", "depends_on", "entrypoint", "env_file", "environment"),
-        *("healthcheck", "image", "logging", "mem_limit", "networks", "pids_limit", "ports", "profiles", "pull_policy"),
-        *("read_only", "restart", "security_opt", "shm_size", "stop_grace_period", "tmpfs", "user", "volumes"),
-    }
-)
-"""What a service can have here. Compose knows more, but a wrong name would be found only with it."""
-
-TOP_LEVEL: Final = frozenset({"networks", "services", "volumes"})
 EXACT_VERSION: Final = re.compile(r"[a-z/]+:v?\d+(?:\.\d+){1,2}(?:@sha256:[0-9a-f]{64})?")
 OWN_IMAGE: Final = "kirim"
 SAME_FOR_ALL: Final = {
@@ -85,7 +75,6 @@ class Compose:
     services: dict[str, dict[str, Any]]
     volumes: frozenset[str]
     networks: dict[str, dict[str, Any]]
-    top_level: frozenset[str]
     raw: dict[str, dict[str, Any]] = field(repr=False)
     """The services with their variables."""
 
@@ -112,9 +101,8 @@ def build(document: dict[str, Any], environment: Mapping[str, str] = ENVIRONMENT
     """Return what `document` means, as `read` does."""
     # Compose replaces the variables of every service, whether its profile is on or not.
     filled = {name: _replace(each, environment) for name, each in document["services"].items()}
-    names = frozenset(name for name in document if not name.startswith("x-"))
     volumes, networks = frozenset(document.get("volumes", {})), document.get("networks", {})
-    return Compose(filled, volumes, networks, names, document["services"])
+    return Compose(filled, volumes, networks, document["services"])
 
 
 def replace_variables(text: str, environment: Mapping[str, str]) -> str:
@@ -148,18 +136,15 @@ def _replace(value: Any, environment: Mapping[str, str]) -> Any:
 
 def find_mistakes(compose: Compose) -> list[str]:
     """Return what is wrong, a sentence each."""
-    found = [f"{name} is no part of a file of Compose" for name in sorted(compose.top_level - TOP_LEVEL)]
+    found = list[str]()
     for name, service in compose.services.items():
         found += [f"{name}: {mistake}" for mistake in _find_mistakes_of(name, service, compose)]
-    used = {volume for each in compose.services.values() for volume, _ in _list_volumes(each)}
-    found += [f"volume {volume} isn't used" for volume in sorted(compose.volumes - used)]
     internal = {name for name, each in compose.networks.items() if each.get("internal")}
     found += [f"network {name} leads to the internet" for name in sorted(INTERNAL - internal)]
     return found
 
 
 def _find_mistakes_of(name: str, service: dict[str, Any], compose: Compose) -> Iterator[str]:
-    yield from (f"no key {key}" for key in sorted(service.keys() - KEYS))
     yield from _check_image(service)
     yield from _check_dependencies(service, compose)
     yield from _check_volumes(service, compose)
@@ -179,14 +164,8 @@ def _find_mistakes_of(name: str, service: dict[str, Any], compose: Compose) -> I
 
 
 def _check_image(service: dict[str, Any]) -> Iterator[str]:
-    image = service.get("image")
-    if image == OWN_IMAGE:
-        if ("build" in service) == ("pull_policy" in service):
-            yield "its image is either built or never pulled"
-    elif image is None:
-        if "build" not in service:
-            yield "it has neither an image nor a build"
-    elif not EXACT_VERSION.fullmatch(image):
+    image = service.get("image", OWN_IMAGE)
+    if image != OWN_IMAGE and not EXACT_VERSION.fullmatch(image):
         yield f"{image} isn't an exact version"
 
 
@@ -202,9 +181,6 @@ def _check_dependencies(service: dict[str, Any], compose: Compose) -> Iterator[s
 
 
 def _check_volumes(service: dict[str, Any], compose: Compose) -> Iterator[str]:
-    targets = [each.split(":")[1] for each in service.get("volumes", ())]
-    if len(targets) != len(set(targets)):
-        yield "two volumes have the same place"
     for source, is_read_only in _list_volumes(service):
         if not source.startswith("./"):
             if source not in compose.volumes:

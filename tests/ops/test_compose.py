@@ -1,14 +1,11 @@
 """compose.yaml: one bot by default, three with their proxy and monitoring in a profile, and every part fits."""
 
 import asyncio
-import copy
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -34,7 +31,6 @@ DOCUMENT: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text(enco
 COMPOSE = compose.build(DOCUMENT)
 MONITORING = {"alertmanager", "grafana", "prometheus"}
 BOTS = {"bot", "bot-2", "bot-3"}
-Change = Callable[[dict[str, Any]], object]
 
 
 def test_it_has_no_mistakes() -> None:
@@ -48,13 +44,6 @@ def test_one_bot_its_database_and_the_backups_start_by_default() -> None:
 def test_the_profile_adds_two_bots_the_proxy_and_monitoring() -> None:
     assert COMPOSE.find_started("replicas") == {"backup", "database", "proxy"} | BOTS | MONITORING
     assert COMPOSE.find_started("tools") == {"backup", "bot", "database", "tools"}
-
-
-def test_the_three_bots_are_alike() -> None:
-    assert COMPOSE.find_bots().keys() == BOTS
-    apart = {"build", "ports", "profiles", "pull_policy"}
-    first, *others = ({key: each[key] for key in each.keys() - apart} for each in COMPOSE.find_bots().values())
-    assert others == [first, first]
 
 
 def test_only_the_first_bot_has_a_port_on_the_machine_and_only_for_it() -> None:
@@ -84,74 +73,6 @@ def test_the_first_start_needs_nothing_of_the_profiles() -> None:
 def test_the_proxy_serves_the_public_address_unless_another_is_named(given: dict[str, str], served: str) -> None:
     read = compose.read(environment={"POSTGRES_PASSWORD": "secret", **given})
     assert read.services["proxy"]["environment"] == {"PROXY_ADDRESS": served}
-
-
-def _set(service: str, key: str, value: object) -> Change:
-    return lambda document: document["services"][service].update({key: value})
-
-
-def _drop(service: str, key: str) -> Change:
-    return lambda document: document["services"][service].pop(key)
-
-
-def _give(service: str, name: str, value: object) -> Change:
-    return lambda document: document["services"][service]["environment"].update({name: value})
-
-
-@pytest.mark.parametrize(
-    ("change", "mistake"),
-    [
-        (lambda document: document.update(service={}), "service is no part of a file of Compose"),
-        (_set("proxy", "memory_limit", "1g"), "proxy: no key memory_limit"),
-        (_set("grafana", "image", "grafana/grafana"), "grafana: grafana/grafana isn't an exact version"),
-        (_set("database", "image", "postgres:17"), "database: postgres:17 isn't an exact version"),
-        (_drop("database", "image"), "database: it has neither an image nor a build"),
-        (_drop("bot-2", "pull_policy"), "bot-2: its image is either built or never pulled"),
-        (_set("bot", "depends_on", {"base": {"condition": "service_healthy"}}), "bot: there is no base"),
-        (_set("bot", "depends_on", {"database": {"condition": "service_started"}}), "until database is healthy"),
-        (_set("bot", "depends_on", {"proxy": {"condition": "service_healthy"}}), "bot: proxy doesn't start with it"),
-        (_set("proxy", "volumes", ["./ops/nothing:/etc/caddy:ro"]), "proxy: there is no ./ops/nothing"),
-        (_set("proxy", "volumes", ["./ops/compose/caddy:/etc/caddy"]), "proxy: it can write to ./ops/compose/caddy"),
-        (_set("database", "volumes", ["data:/var/lib"]), "database: there is no volume data"),
-        (_set("database", "volumes", ["data:/var/lib"]), "volume database isn't used"),
-        (_set("grafana", "volumes", ["./ops:/a:ro", "grafana:/a"]), "grafana: two volumes have the same place"),
-        (_set("grafana", "ports", ["3000:3000"]), "grafana: other machines reach its port 3000:3000"),
-        (_set("bot-2", "ports", ["80:80"]), "bot-2: other machines reach its port 80:80"),
-        (_set("bot-3", "ports", ["127.0.0.1:9464:9464"]), "bot-3: its metrics leave the network"),
-        (_give("grafana", "GF_SECURITY_ADMIN_PASSWORD", "admin"), "GF_SECURITY_ADMIN_PASSWORD doesn't come from .env"),
-        (
-            _give("grafana", "GF_SECURITY_ADMIN_PASSWORD", "${GRAFANA_PASSWORD:-admin}"),
-            "GF_SECURITY_ADMIN_PASSWORD doesn't come from .env",
-        ),
-        (_drop("proxy", "restart"), "proxy: its restart isn't unless-stopped"),
-        (_drop("database", "read_only"), "database: its read_only isn't True"),
-        (_set("backup", "cap_drop", []), "backup: its cap_drop isn't ['ALL']"),
-        (_drop("tools", "security_opt"), "tools: its security_opt isn't "),
-        (_drop("grafana", "pids_limit"), "grafana: its pids_limit isn't 200"),
-        (_set("bot-2", "logging", {"driver": "local"}), "bot-2: its log isn't bounded"),
-        (_set("proxy", "networks", ["web", "database"]), "proxy: its networks aren't those that it needs"),
-        (lambda document: document["networks"].update(database={}), "network database leads to the internet"),
-        (_give("bot", "POSTGRES_PASSWORD", "${POSTGRES_PASSWORD}"), "bot: it gets POSTGRES_PASSWORD"),
-        (_drop("tools", "mem_limit"), "tools: its memory isn't limited"),
-        (_drop("prometheus", "healthcheck"), "prometheus: it has no health check"),
-        (_give("bot", "METRIC_PORT", 9464), "bot: METRIC_PORT is no setting"),
-        (_give("bot", "METRICS_PORT", 8080), "METRICS_PORT must be another port than HTTP_PORT"),
-        (_give("bot", "HTTP_PORT", "http"), "bot: HTTP_PORT: "),
-        (_set("bot-3", "env_file", "other"), "bot-3: it doesn't read .env"),
-        (_set("bot", "stop_grace_period", "5s"), "bot: it is killed before it ends"),
-    ],
-)
-def test_a_mistake_is_found(change: Change, mistake: str) -> None:
-    changed = copy.deepcopy(DOCUMENT)
-    change(changed)
-    assert [each for each in compose.find_mistakes(compose.build(changed)) if mistake in each]
-
-
-def test_variables_are_replaced_as_compose_does_it() -> None:
-    given = {"A": "1", "EMPTY": ""}
-    assert compose.replace_variables("$$A ${A} ${EMPTY:-2} ${B:-${C:-3}} ${B:-${A}} ${A:?x} ${B}.", given) == (
-        "$A 1 2 3 1 1 ."
-    )
 
 
 def test_the_tools_get_only_their_own_variables() -> None:
@@ -219,27 +140,3 @@ def test_grafana_does_not_start_without_a_password() -> None:
         )
         assert done.stdout + done.stderr == output
         assert done.returncode == (not password)
-
-
-def _has_compose() -> bool:
-    if shutil.which("docker") is None:
-        return False
-    return subprocess.run(["docker", "compose", "version"], capture_output=True, check=False).returncode == 0
-
-
-@pytest.mark.process
-def test_docker_compose_accepts_the_file(tmp_path: Path) -> None:
-    if not _has_compose():
-        pytest.skip("Docker Compose isn't installed")
-    shutil.copy(ROOT / "compose.yaml", tmp_path)
-    (tmp_path / ".env").write_text("".join(f"{name}={value}\n" for name, value in ENVIRONMENT.items()))
-    for profile in ("replicas", "tools"):
-        done = subprocess.run(
-            ["docker", "compose", "--profile", profile, "config", "--quiet"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        assert done.returncode == 0, done.stderr

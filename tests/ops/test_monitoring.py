@@ -1,6 +1,5 @@
 """What Prometheus and Grafana get in compose.yaml: every bot, the alerts, a data source and the dashboard."""
 
-import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -75,33 +74,6 @@ def test_grafana_has_one_default_data_source_that_reads_prometheus() -> None:
     assert "prometheus" in COMPOSE.services
     interval = _read(OPS / "prometheus.yaml")["global"]["scrape_interval"]
     assert source["jsonData"]["timeInterval"] == interval
-
-
-def test_the_dashboard_uses_only_data_sources_that_grafana_has() -> None:
-    """A variable of kind `datasource` without a value of its own takes the default data source of that type."""
-    folder = _mounts("grafana")[f"{PROVISIONING}datasources"]
-    sources = [source for path in folder.glob("*.yaml") for source in _read(path)["datasources"]]
-    dashboard = json.loads((OPS / "grafana.json").read_text(encoding="utf-8"))
-    known = {(source["type"], source["uid"]) for source in sources}
-    for variable in dashboard["templating"]["list"]:
-        if variable["type"] == "datasource":
-            assert variable["current"] == {}
-            assert variable["query"] in {source["type"] for source in sources if source["isDefault"]}
-            known.add((variable["query"], f"${{{variable['name']}}}"))
-    used = _find_data_sources(dashboard)
-    assert used
-    assert used <= known
-
-
-def _find_data_sources(part: object) -> set[tuple[str, str]]:
-    """Return type and uid of every data source in a part of a dashboard."""
-    if isinstance(part, list):
-        return {found for each in part for found in _find_data_sources(each)}
-    if not isinstance(part, dict):
-        return set()
-    own = part.get("datasource")
-    here = {(own["type"], own["uid"])} if isinstance(own, dict) else set()
-    return here.union(*(_find_data_sources(each) for each in part.values()))
 
 
 def test_grafana_finds_the_dashboard_and_nothing_else() -> None:

@@ -89,13 +89,6 @@ async def test_an_hour_without_the_database_does_not_end_the_unit(tmp_path: Path
     assert systemd.now < HOUR + 10
 
 
-def test_the_rules_of_systemd_would_end_a_unit_without_these_lines() -> None:
-    unit = read_unit()
-    del unit["Unit"]["StartLimitIntervalSec"]
-    unit["Service"]["RestartSec"] = "0.1"
-    assert Systemd(unit).run(lambda now: (0.5, 1) if now < HOUR else None) == "failed"
-
-
 @pytest.mark.parametrize(("code", "state"), [(2, "failed"), (1, "running"), (HUNG, "running"), (0, "running")])
 def test_only_a_wrong_setting_ends_the_unit(code: int, state: str) -> None:
     assert Systemd(read_unit()).run(lambda now: (1.0, code) if now < 1 else None) == state
