@@ -51,7 +51,9 @@ class SandboxService:
         """Return a client, by default without retries."""
         options.setdefault("retry", RetryPolicy(attempts=1))
         options.setdefault("timeouts", Timeouts(*[TIMEOUT_SECONDS] * 4))
-        return SettlementClient(self.url, api_key, **{"sleep": self.clock.sleep, **options})
+        return SettlementClient(
+            self.url, api_key, **{"clock": self.clock.seconds, "sleep": self.clock.sleep, **options}
+        )
 
     async def control(self, verb: str, where: str, /, **body: object) -> dict[str, Any]:
         """Call a control endpoint."""
