@@ -9,8 +9,6 @@ import pytest
 from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
 from bot.infra.telegram.outbound.sender import Invalid, TryLater
 from bot.rates.repository import SubscriptionRepository
-from bot.staff.model import AuditAction
-from bot.staff.repository import AuditRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.broadcasts.builders import BLOCKED, PAUSE, RESUME, RETRY_UNKNOWN, STOP, BotProcess, shorten_pauses
@@ -123,21 +121,6 @@ async def test_a_stopped_broadcast_ends_with_its_report(bot: BotProcess) -> None
     assert (await bot.get_broadcast()).status is BroadcastStatus.STOPPED
     assert not await bot.deliveries.decide("b1", RESUME, OSCAR)
     assert not await bot.deliveries.decide("b1", RETRY_UNKNOWN, OSCAR)
-
-
-async def test_who_paused_resumed_and_stopped_it_is_recorded_once_each(bot: BotProcess) -> None:
-    await bot.add_subscribers(20)
-    bot.telegram.max_requests = 5
-    await bot.begin()
-    await bot.wait_until(lambda: len(bot.telegram.requested) >= 5)
-    for decision in (PAUSE, PAUSE, RESUME, PAUSE, STOP, STOP):
-        await bot.deliveries.decide("b1", decision, OSCAR)
-    await bot.get_report()
-    async with bot.store.reading() as tx:
-        entries = reversed(await AuditRepository(tx).page())
-    assert [(each.actor_id, each.action, each.subject, each.detail) for each in entries] == [
-        (OSCAR, AuditAction.BROADCAST, "broadcast:b1", word) for word in ("paused", "running", "paused", "stopped")
-    ]
 
 
 async def test_an_operator_decides_in_another_process_than_the_one_that_delivers(file: str, bot: BotProcess) -> None:

@@ -34,17 +34,6 @@ async def test_a_refusal_for_too_many_messages_loses_nobody(bot: BotProcess) -> 
     assert sorted(bot.telegram.reached) == list(people)
 
 
-async def test_one_chat_with_a_pause_of_an_hour_holds_up_nobody(bot: BotProcess) -> None:
-    people = await bot.add_subscribers(60)
-    bot.telegram.script(people[10:11], TryLater(3600))
-    await bot.begin()
-    while (await bot.count_deliveries()).get(DeliveryStatus.DELIVERED) != 59:
-        await bot.wait_until(lambda: len(bot.telegram.reached) > 50)
-    (waiting,) = [each for each in await bot.find_messages() if each.sent_at is None]
-    assert waiting.chat_id == people[10]
-    assert waiting.due_at > bot.clock.now(), "the others didn't wait for it"
-
-
 async def test_while_telegram_does_not_answer_only_one_message_at_a_time_is_risked(
     bot: BotProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:

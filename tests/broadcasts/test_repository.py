@@ -48,15 +48,6 @@ async def add_broadcasts(store: Database, *broadcasts: Broadcast) -> None:
             await BroadcastRepository(tx).add(each)
 
 
-async def test_a_broadcast_comes_back_as_it_was_kept(store: Database) -> None:
-    bare = a_broadcast("b2")
-    await add_broadcasts(store, WHOLE, bare)
-    async with store.reading() as tx:
-        assert await BroadcastRepository(tx).get("b1") == WHOLE
-        assert await BroadcastRepository(tx).get("b2") == bare
-        assert await BroadcastRepository(tx).get("b3") is None
-
-
 async def test_of_two_who_save_over_the_same_revision_one_is_first(store: Database, other_store: Database) -> None:
     await add_broadcasts(store, a_broadcast())
     async with store.transaction() as tx:
@@ -65,21 +56,6 @@ async def test_of_two_who_save_over_the_same_revision_one_is_first(store: Databa
         assert await BroadcastRepository(tx).save(a_broadcast(picture="p")) is None
     async with store.reading() as tx:
         assert saved == replace(WHOLE, revision=1) == await BroadcastRepository(tx).get("b1")
-
-
-async def test_an_operators_open_draft_is_the_newest_of_their_own(store: Database) -> None:
-    await add_broadcasts(
-        store,
-        a_broadcast("older"),
-        a_broadcast("newer", created_at=NOW + SECOND),
-        a_broadcast("discarded", created_at=NOW + 2 * SECOND, status=BroadcastStatus.DISCARDED),
-        a_broadcast("another's", created_at=NOW + 3 * SECOND, operator_id=OLGA),
-    )
-    async with store.reading() as tx:
-        found = await BroadcastRepository(tx).draft_of(OSCAR)
-        assert found is not None
-        assert found.id == "newer"
-        assert await BroadcastRepository(tx).draft_of(1001) is None
 
 
 async def test_those_that_were_confirmed_are_listed_newest_first_in_pages(store: Database) -> None:

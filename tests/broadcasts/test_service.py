@@ -24,9 +24,8 @@ from bot.infra.db.database import Database
 from bot.infra.outbox.model import StoredNotification
 from bot.infra.outbox.repository import unpack
 from bot.rates.model import Subscription
-from bot.rates.repository import QuoteRepository, SubscriptionRepository
+from bot.rates.repository import SubscriptionRepository
 from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.errors import NeverReached
 from bot.staff.repository import AuditRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
@@ -181,22 +180,6 @@ async def test_a_rate_that_jumped_since_the_last_broadcast_must_be_confirmed_twi
     )
     both = frozenset({BroadcastWarning.JUMPED, BroadcastWarning.STALE})
     assert isinstance(await system.broadcasts.confirm(previewed, OSCAR, JAKARTA, both), Broadcast)
-
-
-async def test_without_a_rate_there_is_no_preview_and_a_recorded_one_gets_a_warning(
-    system: BroadcastSystem,
-) -> None:
-    draft = await system.broadcasts.open(OSCAR)
-    system.service.reads.append(NeverReached())
-    with pytest.raises(Rejection, match="no_quote"):
-        await system.broadcasts.preview(draft)
-    async with system.store.transaction() as tx:
-        await QuoteRepository(tx).add(await system.service.quote())
-    system.clock.passes(minutes=11)
-    system.service.reads.append(NeverReached())
-    preview = await system.broadcasts.preview(draft)
-    assert preview is not None
-    assert preview.warnings == (BroadcastWarning.STALE,)
 
 
 async def test_a_scheduled_broadcast_uses_the_rate_of_its_start(system: BroadcastSystem) -> None:

@@ -1,12 +1,8 @@
 """Tests of the draft service: one open draft a chat, answers saved once, drafts expired and resumed."""
 
-import pytest
-
-from bot.checkout.draft import IDLE_LIMIT, DraftStatus, OrderDraft, Step, repeat_order
-from bot.checkout.flow import is_complete
+from bot.checkout.draft import IDLE_LIMIT, DraftStatus, OrderDraft
 from bot.checkout.notifications import DraftNotification
 from bot.checkout.repository import DraftRepository
-from bot.core.money import Amount
 from tests.orders.order_system import EMMA, SARI, OrderSystem
 
 
@@ -81,17 +77,6 @@ async def test_a_placed_draft_is_neither_put_away_nor_taken_up(system: OrderSyst
     system.clock.passes(hours=1)
     assert not await system.drafts.expire(draft.id)
     assert await system.drafts.resume(await kept(system, draft), 9) is None
-
-
-@pytest.mark.parametrize("amount", [Amount("IDR", 250_000), Amount("SAT", 20_000)])
-async def test_the_same_wish_again_is_a_draft_ready_for_its_review(system: OrderSystem, amount: Amount) -> None:
-    order = await system.place(holder="SARI DEWI", amount=amount)
-    draft = await system.drafts.begin(repeat_order(order, order.method, system.clock.now()), 9)
-    assert is_complete(draft)
-    assert (draft.step, draft.amount, draft.holder, draft.quote) == (Step.REVIEW, amount, "SARI DEWI", None)
-    reviewed, estimated = await system.review(draft)
-    assert reviewed.quote is not None
-    assert estimated.sats == order.sats
 
 
 async def test_a_draft_waits_for_the_service_in_one_message_until_it_goes_on(system: OrderSystem) -> None:

@@ -12,7 +12,7 @@ from bot.checkout import one_line as lines
 from bot.checkout.draft import OrderDraft, Step, new_draft
 from bot.checkout.one_line import LineReading
 from bot.core.money import Amount
-from bot.recipients.model import SavedRecipient, find_saved
+from bot.recipients.model import SavedRecipient
 from bot.settlement.model import PayoutMethod
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -82,14 +82,6 @@ def test_beside_a_number_it_is_a_holders_name_and_nobody_is_guessed() -> None:
     assert (draft.method, draft.number, draft.holder) == (MANDIRI, "1234567890123", "budi santoso")
 
 
-def test_a_name_that_is_a_destinations_too_is_a_choice() -> None:
-    reading = read("500rb dana")
-    assert (reading.recipient, reading.recipients, reading.line.method_candidates) == (None, (DANA_DARURAT,), (DANA,))
-    assert reading.has_choice
-    draft = filled("500rb dana")
-    assert (draft.step, draft.method, draft.amount) == (Step.DESTINATION, None, HALF_A_MILLION)
-
-
 @pytest.mark.parametrize(("text", "people"), [("500rb ib", (IBU, IBU_KOS)), ("500rb budi", (UNNAMED,))])
 def test_the_beginning_of_a_name_is_offered_and_never_taken(text: str, people: tuple[SavedRecipient, ...]) -> None:
     reading = read(text)
@@ -121,30 +113,6 @@ def test_whatever_is_written_is_read_without_a_fault(text: str, labels: list[str
     assert draft.step in Step
     lines.is_order(text, METHODS, known)
     lines.is_part_of_order(text, METHODS, known)
-
-
-def test_a_number_is_known_at_its_own_destination_alone() -> None:
-    assert find_saved(KNOWN, BCA, "2222222222") == UNNAMED
-    assert find_saved(KNOWN, replace(BCA, cap=None), "2222222222") == UNNAMED
-    assert find_saved(KNOWN, replace(BCA, name="BCA"), "2222222222") is None
-    assert find_saved(KNOWN, MANDIRI, "2222222222") is None
-    assert find_saved(KNOWN, None, "2222222222") is find_saved(KNOWN, BCA, None) is None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "10, 250 000 ibu",
-        "ibu ~500rb",
-        "1(5jt) ibu",
-        "fee 5rb ibu",
-        "500rb ibu jam 10, 250 000",
-        "ibu 500rb x 3",
-        "1 ibu 500rb",
-    ],
-)
-def test_a_sum_in_doubt_beside_a_recipients_name_is_asked(text: str) -> None:
-    assert (read(text).line.amount, filled(text).amount) == (None, None)
 
 
 ORDERS = [

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from bot.checkout.parser import OneLine, looks_like_order, read_line
+from bot.checkout.parser import OneLine, read_line
 from bot.core.money import Amount
 from bot.recipients.banks import display_name
 from tests.checkout.order_lines import METHODS
@@ -56,18 +56,6 @@ def test_an_initial_beside_a_sum_with_blanks_begins_the_name_in_any_order_of_the
         known = (place(line), line.number, line.amount, line.holder)
         assert known == ("BCA", "1234567890", Amount("IDR", SPACED[said]), name.replace(".", "")), parts
         assert (line.leftover, line.rejections) == ((), ()), parts
-
-
-@pytest.mark.parametrize(
-    "behind",
-    [
-        *("O00 Budi", "O 00 Budi", "O 0 Budi", "O O O Budi", "O OO Budi", "OO O Budi", "OOO Budi", "IOO"),
-        *("I", "O", "I, Made", "I 5 Made", "I rb", "O ribu", "I 5rb", "I a/n Made", "I ya"),
-    ],
-)
-def test_letters_that_may_be_digits_of_a_sum_with_blanks_are_asked_about(behind: str) -> None:
-    for said in ("rp 1 950", "rp 500 000", "500 000"):
-        assert read(f"bca 1234567890 {said} {behind}").amount is None, said
 
 
 @pytest.mark.parametrize(
@@ -139,13 +127,6 @@ def test_where_the_number_is_anybodys_guess_none_is_taken(text: str) -> None:
     assert line.leftover or line.rejections
 
 
-def test_an_unusual_number_is_doubtful_with_the_question_to_ask() -> None:
-    line = read("bca 123456 500rb")
-    assert (line.number, line.doubtful_number, line.amount) == (None, "123456", Amount("IDR", 500_000))
-    assert line.number_remark is not None
-    assert line.number_remark.key == "recipients.number.unusual_length"
-
-
 @pytest.mark.parametrize(
     ("text", "keys"),
     [
@@ -179,30 +160,6 @@ def test_an_uncertain_destination_is_offered_and_not_taken(text: str, labels: li
 
 
 @pytest.mark.parametrize(
-    ("text", "holder"),
-    [
-        ("500rb 1234567890 Permana", "Permana"),
-        ("500rb 1234567890 a/n Mega", "Mega"),
-        ("500rb 1234567890 mas budi", "mas budi"),
-        ("500rb 1234567890 Maya Mutia", "Maya Mutia"),
-        ("500rb 1234567890 Andi", "Andi"),
-    ],
-)
-def test_a_users_name_is_not_swallowed_by_a_bank_that_is_called_alike(text: str, holder: str) -> None:
-    line = read(text)
-    assert (line.method, line.holder) == (None, holder)
-
-
-@pytest.mark.parametrize("text", ["bca S Rahayu 1234567890 500rb", "1234567890 500rb bank bca s. rahayu"])
-def test_an_initial_that_makes_another_bank_of_the_one_before_it_is_asked_about(text: str) -> None:
-    line = read(text)
-    assert (place(line), places(line)) == (None, ["BCA", "BCA Syariah"])
-    assert line.number == "1234567890"
-    assert line.holder is None  # "Rahayu" would be half of the name
-    assert not looks_like_order(text, METHODS)
-
-
-@pytest.mark.parametrize(
     ("text", "name"),
     [
         ("bca s 1234567890 500rb", "BCA Syariah"),
@@ -216,12 +173,3 @@ def test_an_initial_that_makes_another_bank_of_the_one_before_it_is_asked_about(
 )
 def test_a_letter_that_is_plainly_the_banks_or_the_holders_leaves_no_doubt_of_the_bank(text: str, name: str) -> None:
     assert (place(read(text)), places(read(text))) == (name, [])
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["gopay https://wa.me/6281234567890 50rb", "50rb gopay tel:+62-812-3456-7890", "gopay No. HP 081234567890 50rb"],
-)
-def test_a_phone_number_in_a_link_or_behind_its_label_is_read(text: str) -> None:
-    assert looks_like_order(text, METHODS)
-    assert read(text).number == "081234567890"

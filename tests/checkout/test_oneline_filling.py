@@ -45,12 +45,6 @@ def test_only_what_is_missing_or_doubtful_is_asked(text: str, step: Step) -> Non
     assert filled(text).step is step
 
 
-@pytest.mark.parametrize("text", ["500rb gopay 1234567890", "500rb bca 1234567890 9876543210", "500rb bca"])
-def test_no_number_is_filled_in_that_was_refused_or_unclear(text: str) -> None:
-    draft = filled(text)
-    assert (draft.number, draft.doubtful_number, waiting_number(draft)) == (None, None, None)
-
-
 def test_the_yes_takes_the_number_and_keeps_the_holder_who_was_named_with_it() -> None:
     draft = confirm_number(filled("500rb bca 123456 Budi"), "123456")
     assert (draft.number, draft.doubtful_number, draft.holder, draft.step) == ("123456", None, "Budi", Step.REVIEW)
@@ -97,13 +91,6 @@ def test_a_phones_number_goes_on_to_an_ewallet_and_to_no_bank(text: str) -> None
     assert filled("hp 081234567890", filled("500rb hsbc")).number is None
 
 
-@pytest.mark.parametrize("text", ["500rb hp 02112345678 Budi", "500rb wa 1234567890"])
-def test_what_a_phone_is_said_to_have_but_no_mobile_has_is_not_taken(text: str) -> None:
-    line = read_line(text, METHODS)
-    assert (line.number, line.doubtful_number) == (None, None)
-    assert text.split()[2] in line.leftover
-
-
 @pytest.mark.parametrize(
     "text", ["500rb 081234567890 Budi", "500rb 0812-3456-7890 Budi", "500rb rek 6281234567890 Budi"]
 )
@@ -117,8 +104,3 @@ def test_a_number_that_a_phone_may_have_goes_to_a_bank_only_after_a_yes(text: st
     assert confirm_number(draft, waiting.number).number == waiting.number
     assert waiting_number(filled(text.replace("500rb", "500rb hsbc"))) == waiting
     assert take_destination(filled("500rb 81234567890 Budi"), HSBC).number == "81234567890"
-
-
-def test_a_line_with_another_number_forgets_the_holder_of_the_first() -> None:
-    draft = filled("bca 9876543210", filled("500rb bca 1234567890 Budi"))
-    assert (draft.number, draft.holder, draft.step) == ("9876543210", None, Step.HOLDER)

@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import timedelta
 
 from bot.checkout.draft import DraftStatus, Step, refuse
 from bot.checkout.repository import DraftRepository
@@ -48,18 +47,6 @@ async def test_a_lapsed_draft_is_not_taken_up_beside_a_newer_one(store: Database
         assert await DraftRepository(tx).save(again) is not None, "its own openness is no obstacle"
 
 
-async def test_open_drafts_lapse_in_the_order_of_their_time(store: Database) -> None:
-    late = NOW + timedelta(minutes=30)
-    async with store.transaction() as tx:
-        await DraftRepository(tx).add(a_draft("on time", chat_id=3, expires_at=late + SECOND))
-        await DraftRepository(tx).add(a_draft("second", chat_id=2, expires_at=late))
-        await DraftRepository(tx).add(a_draft("first", chat_id=1, expires_at=late - timedelta(microseconds=1)))
-        await DraftRepository(tx).add(a_draft("placed", chat_id=4, expires_at=NOW, status=DraftStatus.PLACED))
-    async with store.reading() as tx:
-        assert [draft.id for draft in await DraftRepository(tx).expired(late)] == ["first", "second"]
-        assert [draft.id for draft in await DraftRepository(tx).expired(late, limit=1)] == ["first"]
-
-
 REFUSAL = refuse(Step.AMOUNT, Rejection("orders.amount.above_cap", cap=250_000, name="BCA", again=NOW), NOW)
 
 
@@ -71,19 +58,6 @@ async def test_a_refusal_is_kept_without_a_new_revision_and_without_what_was_typ
     async with store.reading() as tx:
         assert await DraftRepository(tx).get("d1") == replace(draft, refusal=REFUSAL)
     assert REFUSAL.arguments == {"cap": 250_000, "name": None, "again": NOW}
-
-
-async def test_a_refusal_of_an_earlier_question_or_a_closed_draft_is_dropped(store: Database) -> None:
-    async with store.transaction() as tx:
-        await DraftRepository(tx).add(a_draft("d1"))
-        answered = await DraftRepository(tx).save(a_draft("d1", step=Step.NUMBER))
-        assert answered is not None
-        await DraftRepository(tx).record_refusal(a_draft("d1"), REFUSAL)
-        assert await DraftRepository(tx).get("d1") == answered
-        cancelled = await DraftRepository(tx).save(replace(answered, status=DraftStatus.CANCELLED))
-        assert cancelled is not None
-        await DraftRepository(tx).record_refusal(cancelled, REFUSAL)
-        assert await DraftRepository(tx).get("d1") == cancelled
 
 
 async def test_only_the_newest_draft_can_be_unfinished(store: Database) -> None:

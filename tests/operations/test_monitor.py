@@ -103,15 +103,6 @@ async def test_a_reason_is_an_answer_and_a_request_that_never_arrived_has_none(
     assert await check_and_deliver(system) == [AlarmNotification.RAISED] * alarms
 
 
-async def test_the_monitor_sends_no_request_while_others_do(system: OrderSystem, service: FakeSettlement) -> None:
-    system.clock.passes(seconds=50)
-    await system.settlement.quote()
-    await probe_repeatedly(system, 9)
-    assert service.times("methods") == 0
-    await probe_repeatedly(system, 2)
-    assert service.times("methods") == 1
-
-
 @pytest.mark.parametrize(("left", "alarms"), [(51, 0), (50, 1), (1, 1), (0, 1)])
 async def test_a_list_that_shrinks_sharply_is_an_alarm_until_it_has_grown_again(
     system: OrderSystem, service: FakeSettlement, left: int, alarms: int
@@ -252,31 +243,6 @@ async def test_a_failed_paid_order_stays_an_alarm_until_an_operator_resolves_it(
     assert not await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
     assert await check_and_deliver(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
     assert await open_kinds(system) == []
-
-
-@pytest.mark.parametrize("kind", [AlarmKind.KEY_REFUSED, AlarmKind.SERVICE_DOWN, AlarmKind.OUTBOX_BACKLOG])
-async def test_operators_cannot_resolve_alarms_that_end_automatically(system: OrderSystem, kind: AlarmKind) -> None:
-    system.health.record_rejected_key()
-    await system.deliver()
-    assert not await system.monitor.resolve(kind, "", OSCAR)
-    assert await open_kinds(system) == [AlarmKind.KEY_REFUSED]
-
-
-async def test_the_summary_has_what_is_known_and_what_is_not_known_yet(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    unknown = await system.monitor.summary()
-    assert (unknown.is_key_accepted, unknown.is_service_up, unknown.methods) == (None, None, None)
-    service.methods = (BCA,)
-    await system.catalogue.methods()
-    known = await system.monitor.summary()
-    assert (known.is_key_accepted, known.is_service_up, known.methods, known.backlog.count) == (True, True, 1, 0)
-    system.health.record_rejected_key()
-    await system.deliver()
-    system.health.record_answer()
-    await system.deliver()
-    summary = await system.monitor.summary()
-    assert (summary.alarms, summary.raised_recently) == ((), 1)
 
 
 async def test_each_unreadable_text_of_a_destination_is_one_alarm(system: OrderSystem, service: FakeSettlement) -> None:

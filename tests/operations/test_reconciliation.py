@@ -8,7 +8,7 @@ import pytest
 
 from bot.core.money import Amount
 from bot.operations.reconciliation.model import DifferenceKind, ListedSpan
-from bot.operations.reconciliation.service import MAX_ALARMS, MAX_READ_AGAIN, ReconciliationWorker
+from bot.operations.reconciliation.service import MAX_ALARMS, MAX_READ_AGAIN
 from bot.orders.order import Order, Phase
 from bot.settlement.errors import KeyRefused, NoAnswer, SlowDown
 from bot.settlement.model import NewestOrders, OrderReport
@@ -266,22 +266,3 @@ async def test_times_that_no_list_has_shown_are_named(system: OrderSystem, servi
     assert [each.span for each in report.unseen] == [ListedSpan(second.asked_at, third.shown.since)]
     assert [each.ours for each in report.unseen] == [1]
     assert service.records
-
-
-async def test_the_worker_lets_the_poller_begin_and_follows_the_list(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    make_orders_of_others(system, 100, every=2)
-    worker = ReconciliationWorker(reconciliation_of(system), system.clock)
-    await worker.begin_to_lead()
-    assert await worker.tick() == 60
-    assert service.times("newest") == 0
-    system.clock.passes(seconds=60)
-    pause = await worker.tick()
-    assert service.times("newest") == 1
-    assert pause == 60, "the time of the next run is read again each minute"
-    make_orders_of_others(system, 100, every=2)
-    await worker.tick()
-    assert service.times("newest") == 2
-    due = await reconciliation_of(system).find_due()
-    assert (due - system.clock.now()).total_seconds() == pytest.approx(100, abs=6), "half of what 100 orders took"

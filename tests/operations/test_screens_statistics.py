@@ -1,30 +1,15 @@
 """Statistics fit in a caption with any numbers, and the service's values are shown as data."""
 
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from bot.core.date_ranges import Period, get_recent_span
-from bot.infra.drawing.chart_drawing import render_chart
-from bot.infra.i18n import LOCALES
 from bot.operations import screens
-from bot.operations.model import (
-    BotStatistics,
-    OrderOutcome,
-    OrderStatistics,
-    OwnTotals,
-    Tally,
-    UserStatistics,
-)
 from bot.operations.service import ServiceStatistics
 from bot.settlement.model import DepositRails, PlatformStats
-from tests.operations.samples import SIZES, statistics_of
 from tests.screens import JAKARTA, ScreenCase, check_screen
-from tests.texts import TRANSLATIONS, says, text
-
-NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+from tests.texts import TRANSLATIONS, text
 
 
 def show_service(stats: dict[str, Any], locale: str = "en", rails: DepositRails | None = None) -> str:
@@ -37,40 +22,6 @@ def show_service(stats: dict[str, Any], locale: str = "en", rails: DepositRails 
 
 def statistic_line(name: str, value: str) -> str:
     return text("operations.platform.figure", name=name, value=value)
-
-
-@pytest.mark.parametrize("locale", LOCALES)
-@pytest.mark.parametrize("period", Period)
-@pytest.mark.parametrize("size", SIZES)
-def test_all_statistics_fit_in_a_caption(locale: str, period: Period, size: int) -> None:
-    t, span = TRANSLATIONS.get(locale), get_recent_span(period, NOW, JAKARTA)
-    counted = statistics_of(size, span.parts)
-    seen = ScreenCase(
-        "own", screens.show_statistics(t, period, "21 Nov 2026, 16:30 WIB", counted, b""), is_caption=True
-    )
-    check_screen(seen)
-    facts = screens.build_chart(t, period, span, counted.orders, JAKARTA)
-    assert len(facts.bars) == span.parts
-    assert all(0 <= bar.share <= 1 for bar in facts.bars)
-    assert len(facts.levels) <= screens.LEVELS + 1
-    assert render_chart(facts).startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize("locale", LOCALES)
-def test_the_statistics_say_what_was_counted(locale: str) -> None:
-    t = TRANSLATIONS.get(locale)
-    parts: list[dict[OrderOutcome, Tally]] = [{} for _ in range(7)]
-    parts[2] = {
-        OrderOutcome.SENT: Tally(orders=3, idr=1_500_000, sats=88_000),
-        OrderOutcome.UNPAID: Tally(orders=1, idr=9),
-    }
-    orders = OrderStatistics(parts=tuple(parts), median=timedelta(seconds=95), timed=3)
-    people = UserStatistics(known=120, away=4, active=30, new=10, ordered=5, paid=4)
-    counted = BotStatistics(users=people, subscribers=statistics_of(7, 7).subscribers, orders=orders)
-    shown_text = screens.show_statistics(t, Period.WEEK, "15 Nov", counted, b"").text
-    for said in (t.rupiah(1_500_000), t.sats(88_000), "✅", "⌛", "95", t.percent(75), t.percent(40), "120"):
-        assert said in shown_text
-    assert screens.OUTCOME_SIGNS[OrderOutcome.WAITING] not in shown_text
 
 
 @pytest.mark.parametrize(
@@ -97,19 +48,3 @@ def test_the_statistics_say_what_was_counted(locale: str) -> None:
 )
 def test_unknown_values_of_the_service_are_shown_by_their_type(key: str, value: object, name: str, said: str) -> None:
     assert statistic_line(name, said) in show_service({key: value}).split("\n")
-
-
-@pytest.mark.parametrize("locale", LOCALES)
-def test_what_the_bot_counts_is_beside_what_the_service_counts(locale: str) -> None:
-    own = OwnTotals(created=7, sent=Tally(orders=5, idr=10**18, sats=10**12))
-    names = ("totalOrders", "completedOrders", "totalVolumeIdr", "totalVolumeSats")
-    stats = PlatformStats({**dict.fromkeys(names, 9), "tagline": "fast", "more": {"totalOrders": 1}})
-    t = TRANSLATIONS.get(locale)
-    seen = ScreenCase("", screens.show_service_statistics(t, ServiceStatistics(stats, None, own), JAKARTA))
-    check_screen(seen)
-    for ours in (t.number(7), t.number(5), t.rupiah(10**18), t.sats(10**12)):
-        assert f"Kirim: {ours})" in seen.text
-    assert seen.text.count("Kirim: ") == len(names)
-    assert says(seen.text, "operations.platform.about_ours", locale)
-    without = ScreenCase("", screens.show_service_statistics(t, ServiceStatistics(stats, None), JAKARTA))
-    assert not says(without.text, "operations.platform.about_ours", locale)

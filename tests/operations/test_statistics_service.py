@@ -10,11 +10,10 @@ from bot.core.csv import CsvFile
 from bot.core.date_ranges import Period, get_recent_span
 from bot.core.zones import PRESUMED
 from bot.operations import service as module
-from bot.operations.model import OrderOutcome
 from bot.operations.service import StatisticsService
 from bot.orders.repository import OrderRepository
 from tests.orders.builders import an_order
-from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem
+from tests.orders.order_system import OSCAR, OrderSystem
 
 
 @pytest.fixture
@@ -34,26 +33,6 @@ def references(export: CsvFile) -> list[str]:
     assert export.content is not None
     rows = csv.DictReader(io.StringIO(export.content.decode(), newline=""))
     return [row["reference"] for row in rows]
-
-
-async def test_the_statistics_follow_orders_to_their_end(system: OrderSystem, statistics: StatisticsService) -> None:
-    sent, waiting = await system.place(EMMA), await system.place(SARI)
-    assert sent.service_id
-    assert waiting.service_id
-    system.service.becomes(sent.service_id, "LN_INVOICE_PAID")
-    await system.poll()
-    system.clock.passes(seconds=95)
-    system.service.becomes(sent.service_id, "COMPLETED")
-    await system.poll()
-    for period in Period:
-        span, own = await statistics.count_bot_statistics(period, PRESUMED)
-        assert span == get_recent_span(period, system.clock.now(), PRESUMED)
-        assert {outcome: tally.orders for outcome, tally in own.orders.by_outcome.items()} == {
-            OrderOutcome.SENT: 1,
-            OrderOutcome.WAITING: 1,
-        }
-        assert own.orders.paid_by_part()[-1] == own.orders.paid
-        assert (own.orders.median, own.orders.timed) == (timedelta(seconds=95), 1)
 
 
 @pytest.mark.parametrize("count", [1, 3, 4, 7])

@@ -91,6 +91,16 @@ async def test_what_an_agent_can_no_longer_be_paid_and_another_sum_keep_nothing_
     await is_shown(system, await system.place(**SAME))
 
 
+async def test_an_agents_order_that_appears_before_the_question_is_answered_is_seen(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    order = await order_to_confirm(system, service)
+    place_agent_order(service, ago=timedelta(minutes=1))
+    accepted = await system.orders.accept(order.reference)
+    assert accepted is not None
+    await is_withheld(system, accepted)
+
+
 @pytest.mark.parametrize("failure", [NoAnswer(), SlowDown(retry_after=3), KeyRefused(), None])
 async def test_a_price_is_not_accepted_while_the_list_cannot_say_what_is_open(
     system: OrderSystem, service: FakeSettlement, failure: SettlementFailure | None, monkeypatch: pytest.MonkeyPatch

@@ -13,7 +13,6 @@ from bot.orders.destinations.model import (
     chance_of_at_least,
     find_highest_share,
     find_ranks,
-    find_week_part,
     measure_times,
     measure_week,
 )
@@ -52,35 +51,6 @@ def test_the_highest_share_is_that_at_which_so_few_would_be_rare() -> None:
         assert sum(binomial(count, each, share) for each in range(hits + 1)) == pytest.approx(0.025, rel=1e-6)
     assert find_highest_share(20, 20) == pytest.approx(1.0)
     assert chance_of_at_least(4, 4, 0.1) == pytest.approx(1e-4)
-
-
-def test_median_and_nine_in_ten_are_those_of_the_sample() -> None:
-    lengths = [MINUTE * number for number in range(1, 41)]
-    random.Random(3).shuffle(lengths)
-    times = measure_times(lengths)
-    assert times.median.value == 20.5 * MINUTE
-    assert times.ninety is not None
-    assert (times.count, times.ninety.value, times.ninety.high) == (40, 36 * MINUTE, 40 * MINUTE)
-    assert times.late_after == 80 * MINUTE
-    short = measure_times([timedelta(seconds=5)] * 40)
-    assert short.late_after == timedelta(seconds=125), "a transfer of seconds isn't late after ten"
-
-
-@pytest.mark.parametrize(
-    ("moment", "part"),
-    [
-        (MONDAY, WeekPart.WORKDAY),
-        (MONDAY + 12 * HOUR - timedelta(seconds=1), WeekPart.WORKDAY),
-        (MONDAY + 12 * HOUR, WeekPart.NIGHT),
-        (MONDAY + 20 * HOUR - timedelta(seconds=1), WeekPart.NIGHT),
-        (MONDAY + 20 * HOUR, WeekPart.WORKDAY),
-        (MONDAY + 5 * DAY, WeekPart.WEEKEND),
-        (MONDAY + 5 * DAY + 13 * HOUR, WeekPart.NIGHT),
-        (MONDAY + 7 * DAY, WeekPart.WORKDAY),
-    ],
-)
-def test_the_parts_of_a_week_are_those_of_jakarta(moment: datetime, part: WeekPart) -> None:
-    assert find_week_part(moment) is part
 
 
 def test_too_few_nights_are_not_apart_and_too_few_transfers_say_nothing() -> None:

@@ -17,12 +17,11 @@ from bot.infra.i18n import LOCALES
 from bot.operations import gauges
 from bot.orders.destinations import screens
 from bot.orders.destinations.health import DestinationHealthService
-from bot.orders.destinations.repository import DestinationRepository
 from bot.orders.destinations.screens import format_destination_health
 from bot.settlement.model import PayoutMethod
 from bot.staff.model import AlarmKind
 from bot.staff.notifications import AlarmNotification
-from tests.orders.destination_builders import a_failed_transfer, a_transfer, keep, some_history
+from tests.orders.destination_builders import keep, some_history
 from tests.orders.known_destinations import (
     FAILING,
     SLOW,
@@ -36,34 +35,9 @@ from tests.screens import NOW as SHOWN_AT
 from tests.settlement.builders import BCA, BRI, GOPAY, LISTED_BCA
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import TRANSLATIONS, label, says, text
-from tests.times import NOW
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 EN = TRANSLATIONS.get("en")
-
-
-async def test_each_destination_is_counted_on_its_own(store: Database) -> None:
-    renamed = replace(BCA, name="BANK CENTRAL ASIA")
-    await keep(
-        store,
-        *some_history(NOW, 25, failed=2),
-        *some_history(NOW, 3, method=GOPAY, first=100),
-        *some_history(NOW, 1, method=renamed, first=200),
-        *some_history(NOW, 1, method=replace(BCA, cap=7), first=250),
-        a_transfer(300, NOW - HOUR, 3 * MINUTE),
-        a_failed_transfer(301, NOW - HOUR, MINUTE),
-        a_transfer(302, NOW - HOUR, None),
-        a_transfer(303, NOW - 31 * DAY, MINUTE),
-        a_transfer(304, NOW - 4 * HOUR, timedelta(0)),
-    )
-    async with store.reading() as tx:
-        found = {each.method.pair: each for each in await DestinationRepository(tx).histories(NOW - 30 * DAY, NOW)}
-    assert set(found) == {BCA.pair, GOPAY.pair, renamed.pair}
-    bca = found[BCA.pair]
-    assert (bca.sent, bca.failed, bca.settled_sent, bca.settled_failed) == (28, 3, 26, 2)
-    assert len(bca.sample) == 27, "an order that was already sent when its payment was seen has no time"
-    assert bca.last_sent_at == NOW - HOUR + 3 * MINUTE
-    assert sorted(each.took for each in found[GOPAY.pair].sample) == [2 * MINUTE, 3 * MINUTE, 4 * MINUTE]
 
 
 class Reviewed:

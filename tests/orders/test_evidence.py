@@ -6,9 +6,7 @@ from typing import Any
 from sqlalchemy import select
 
 from bot.orders.evidence import (
-    MAX_VALUES,
     NAMES,
-    Evidence,
     add_evidence,
     last_value,
 )
@@ -48,14 +46,6 @@ def test_each_value_is_kept_once_with_when_it_was_first_seen() -> None:
     assert {each.seen_at for each in first} == {NOW}
     assert add_evidence(first, a_report(paid_at=NOW), NOW + timedelta(hours=1)) is first
     assert add_evidence(first, built_report(), NOW) is first
-
-
-def test_a_replaced_value_is_kept_beside_the_new_one_but_not_without_end() -> None:
-    known: tuple[Evidence, ...] = ()
-    for number in range(10):
-        known = add_evidence(known, a_report(ServiceRecord(swap_tx_hash=str(number))), NOW + timedelta(minutes=number))
-    assert [each.value for each in known] == [str(number) for number in range(MAX_VALUES)]
-    assert known[1].seen_at == NOW + timedelta(minutes=1)
 
 
 async def test_evidence_is_saved_with_the_report_that_brought_it(system: OrderSystem, service: FakeSettlement) -> None:

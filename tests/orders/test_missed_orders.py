@@ -243,14 +243,3 @@ async def test_of_a_hundred_orders_each_is_named_or_counted(world: World, langua
     places = [text.index(reference) for reference in urgent]
     counting = text.index(TRANSLATIONS.get(language).plural("orders.chat.missed_others", counted))
     assert max(places) < counting, "trouble comes first"
-
-
-async def test_an_order_that_cannot_be_opened_is_named(world: World) -> None:
-    await world.orders("AAA2345", "BBB2345")
-    await world.reject_messages("AAA2345", "BBB2345")
-    async with world.store._writer.begin() as connection:
-        await connection.exec_driver_sql("UPDATE orders SET number = 's1.no.key' WHERE reference = 'AAA2345'")
-    named, shown = await world.session()
-    assert named == TRANSLATIONS.get("en")("orders.chat.missed_elsewhere", reference="AAA2345")
-    assert are_messages_of([shown], "BBB2345")
-    assert await world.session() == []

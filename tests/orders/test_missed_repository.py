@@ -23,14 +23,6 @@ async def of_user(store: Database, user_id: int = EMMA) -> tuple[MissedOrder, ..
         return await MissedOrderRepository(tx).of_user(user_id)
 
 
-async def test_each_order_of_a_user_is_kept_once_oldest_first(store: Database) -> None:
-    await keep(store, missed("R2", NOW + SECOND), missed("R1"), missed("R1", NOW, SARI), missed("R3", NOW + SECOND))
-    assert await of_user(store) == (missed("R1"), missed("R2", NOW + SECOND), missed("R3", NOW + SECOND))
-    await keep(store, missed("R1", NOW + SECOND * 2))
-    assert [each.reference for each in await of_user(store)] == ["R2", "R3", "R1"]
-    assert await of_user(store, SARI) == (missed("R1", NOW, SARI),)
-
-
 async def test_what_was_refused_again_since_it_was_shown_is_not_deleted(store: Database) -> None:
     await keep(store, missed("R1"), missed("R2"), missed("R1", NOW, SARI))
     shown = await of_user(store)

@@ -115,21 +115,6 @@ def test_a_payment_takes_the_code_down_and_is_told() -> None:
     assert (order.paid_at, order.is_paid) == (NOW, True)
 
 
-@pytest.mark.parametrize("state", ["LN_SWAP_PENDING", "USDT_RECEIVED", "USDC_SWAPPED", "P2PM_ORDER_PLACED"])
-def test_a_payment_seen_by_a_later_state_is_told_as_the_payment(state: str) -> None:
-    assert apply_states(open_order(), state)[1] == [
-        OrderNotification.PAID,
-        OrderNotification.REMOVE_INVOICE,
-        OrderNotification.EDIT_STATUS,
-    ]
-
-
-def test_a_stale_state_is_kept_as_said_but_takes_no_step_back() -> None:
-    order, notifications = apply_states(open_order(), "USDC_SWAPPED", "LN_INVOICE_PAID")
-    assert (order.state, order.step) == ("LN_INVOICE_PAID", OrderStep.CONVERTING)
-    assert notifications == [OrderNotification.PAID, OrderNotification.REMOVE_INVOICE, OrderNotification.EDIT_STATUS]
-
-
 def test_a_late_payment_is_said_to_be_late() -> None:
     late = NOW + timedelta(hours=2)
     expired, notifications = expire(open_order(), late)

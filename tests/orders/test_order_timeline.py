@@ -99,28 +99,6 @@ def test_a_payment_after_the_expiry_is_told_as_late_and_only_once() -> None:
     ]
 
 
-def test_other_days_stand_above_their_lines_and_today_only_after_another() -> None:
-    order, events = lived("LN_INVOICE_PAID")
-    assert told(order, events) == [
-        at("09:35", "orders.timeline.confirmed"),
-        at("09:36", "orders.step.created"),
-        at("09:37", "orders.step.paid"),
-    ]
-    midnight = replace(events[-1], at=NOW.replace(hour=17, minute=0))  # it is tomorrow already in Jakarta
-    next_day = NOW + timedelta(days=1)
-    days = [CONFIRMED, replace(events[1], at=midnight.at - timedelta(minutes=1)), midnight]
-    order = replace(order, paid_at=midnight.at)
-    assert told(order, days, next_day) == [
-        "17 Aug",
-        at("09:35", "orders.timeline.confirmed"),
-        at("23:59", "orders.step.created"),
-        text("orders.timeline.today"),
-        at("00:00", "orders.step.paid"),
-    ]
-    assert told(order, days, NOW + timedelta(days=400))[0] == "17 Aug 2026"
-    assert told(order, days, NOW + timedelta(days=400), "id")[0] == "17 Agu 2026"
-
-
 def test_every_note_and_every_phase_has_its_sentence() -> None:
     for note in set(EventNote) - {EventNote.INTENDED, *FOR_SUPPORT}:
         assert len(keys(an_open_order(), [CONFIRMED, event(1, note=note)])) == 2

@@ -17,7 +17,6 @@ from bot.orders.order import Order, OrderStatus, Payer
 from bot.orders.pay_page import rendering
 from bot.orders.pay_page.rendering import FOLDER, SHOWN, Files, describe_status, shown_status
 from bot.orders.screens.payment import get_payment_details
-from bot.payments.errors import DepositCheckError
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import PayoutMethod
 from bot.users.model import UNNAMED, Provider
@@ -138,15 +137,6 @@ def test_a_deposit_is_shown_as_a_transfer_and_as_its_parts(channel: str, locale:
     assert not seen.all("progress"), "it has no expiry"
 
 
-def test_what_names_another_token_is_no_transfer() -> None:
-    order = a_deposit_order("cbbtc")
-    assert order.deposit is not None
-    with pytest.raises(DepositCheckError):
-        get_payment_details(replace(order, deposit=replace(order.deposit, token_address=DEPOSIT_ADDRESS)))
-    with pytest.raises(ValueError, match="can't be paid"):
-        get_payment_details(replace(order, deposit=None))
-
-
 def test_templates_escape_every_value_and_refuse_unknown_names() -> None:
     source = '<p title="{{ given }}"{{ {"lang": given, "id": none} | xmlattr }}>{{ given }}</p>'
     template, given = rendering.TEMPLATES.from_string(source), "&lt;b c=&#34;&#39;&amp;"
@@ -179,14 +169,6 @@ def test_the_foot_names_who_runs_the_bot_and_links_the_terms(locale: str) -> Non
     privacy = '<a href="https://kirim.example/p" rel="noopener noreferrer">'
     labels = (label("users.provider.terms", locale), label("users.provider.privacy", locale))
     assert foot == f"{named}{terms}{labels[0]}</a>{privacy}{labels[1]}</a>"
-
-
-@pytest.mark.parametrize("locale", LOCALES)
-def test_a_page_that_can_be_paid_advises_who_pays_for_somebody_else(locale: str) -> None:
-    hints = [label(key, locale) for key in ("orders.pay_page.safe", "orders.pay_page.for_payer")]
-    shown = page_of(an_open_order(), locale)
-    assert re.findall(r'<p class="hint">(.*?)</p>', shown) == [escape(hint) for hint in hints]
-    assert label("orders.pay_page.for_payer", locale) not in page_of(replace(an_open_order(), expires_at=NOW), locale)
 
 
 @pytest.mark.parametrize("locale", LOCALES)

@@ -222,17 +222,6 @@ async def test_the_invoice_is_gone_from_every_answer_once_it_is_not_to_be_paid(
     assert (qr.status_code, qr.content) == (410, b"")
 
 
-async def test_a_row_that_names_another_token_is_not_shown(browser: httpx.AsyncClient, store: CountingStore) -> None:
-    order = a_deposit_order("cbbtc")
-    assert order.deposit is not None
-    spoiled = replace(order, page_token=TOKEN, deposit=replace(order.deposit, token_address="0x" + "11" * 20))
-    async with store.inner.transaction() as tx:
-        await OrderRepository(tx).add(spoiled)
-    assert "0x1111" not in (await browser.get(PAGE)).text
-    assert (await browser.get(STATE)).json()["state"] == "closed"
-    assert (await browser.get(QR)).status_code == 410
-
-
 @pytest.mark.usefixtures("change_order")
 async def test_without_its_database_a_page_asks_for_a_moment_and_health_says_so(
     browser: httpx.AsyncClient, store: CountingStore

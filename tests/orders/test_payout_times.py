@@ -11,7 +11,7 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
-from bot.orders.destinations.health import CACHED_FOR, PayoutTimeMeasurement
+from bot.orders.destinations.health import PayoutTimeMeasurement
 from bot.orders.destinations.model import PayoutTimes
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
@@ -66,16 +66,3 @@ async def test_nothing_is_said_of_fewer_than_twenty_orders_of_the_last_thirty_da
     await keep(store, 1, age=29 * DAY, took=lambda _: 20 * MINUTE)
     times = await PayoutTimeMeasurement(store, clock).get()
     assert times == PayoutTimes(orders=20, median=10.5 * MINUTE, slow=18 * MINUTE)
-
-
-async def test_times_are_measured_once_in_a_while_and_not_for_each_reader(
-    store: FailingStore, clock: MovedClock
-) -> None:
-    times = PayoutTimeMeasurement(store, clock)
-    for _ in range(3):
-        assert await times.get() is None
-    assert store.reads == 1
-    await keep(store, 20, age=DAY, took=lambda _: MINUTE)
-    clock.at += CACHED_FOR
-    assert await times.get() is not None
-    assert store.reads == 2

@@ -1,6 +1,5 @@
 """Open orders are polled as the settlement API says: one by id, many by the list, and never too often."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from bot.infra.db.transaction import Transaction
 from bot.orders.messages import queue_order_notifications
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, Phase
-from bot.orders.repository import OrderRepository
 from bot.orders.tracking import poller, tracker
 from bot.settlement.errors import KeyRefused, NoAnswer, SlowDown
 from bot.staff.notifications import AlarmNotification
@@ -79,14 +77,6 @@ async def test_one_order_that_cannot_be_saved_holds_up_no_other_of_its_list(
         assert system.sender.kinds(chat_id).count(OrderNotification.PAID) == 1
     await system.poll()
     assert system.sender.kinds(1003).count(OrderNotification.PAID) == 1
-
-
-async def test_a_poll_takes_nothing_back_that_was_saved_meanwhile(system: OrderSystem) -> None:
-    [order] = await orders(system, 1)
-    async with system.sql.transaction() as tx:
-        ended = await OrderRepository(tx).save(replace(order, phase=Phase.DONE, next_poll_at=None))
-        await OrderRepository(tx).save_polls([order])
-    assert await system.order(order.reference) == ended
 
 
 async def test_what_the_list_does_not_show_is_looked_up_by_id_paid_ones_first(

@@ -57,14 +57,3 @@ def test_paid_orders_are_looked_at_often_among_ten_thousand() -> None:
 
     a_minute()
     assert all(len(orders.polled[number]) >= 6 for number in range(40))
-
-
-def test_a_service_a_third_of_a_second_away_is_still_asked_often() -> None:
-    orders = FakeOrders(1000, takes=0.3)
-
-    @in_virtual_time
-    async def a_minute() -> None:
-        await watch(orders, 60)
-
-    a_minute()
-    assert len(orders.asked) > 60 * PER_SECOND * 0.6

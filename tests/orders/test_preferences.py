@@ -1,7 +1,5 @@
 """Every kind of notification is in one topic, and the mode that a user has chosen applies."""
 
-from dataclasses import replace
-
 import pytest
 
 from bot.orders.notifications import OrderNotification
@@ -10,11 +8,8 @@ from bot.orders.preferences import (
     DeliveryMode,
     delivery_mode,
     set_mode,
-    step_notification,
 )
-from bot.settlement.model import OrderStep
-from tests.orders.builders import REPORTS, an_open_order
-from tests.screens import NOW
+from tests.orders.builders import REPORTS
 
 BY_NAME = {topic.name: topic for topic in TOPICS}
 
@@ -69,14 +64,3 @@ def test_only_what_differs_from_the_usual_is_kept() -> None:
     choices = set_mode(choices, sent, DeliveryMode.SOUND)
     assert choices == {"paid": "status"}
     assert set_mode(choices, paid, DeliveryMode.SOUND) is None
-
-
-def test_a_small_step_of_a_paid_order_is_a_notification_once() -> None:
-    paid = replace(an_open_order(), state="LN_INVOICE_PAID", step=OrderStep.PAID, paid_at=NOW)
-    converting = replace(paid, state="LN_SWAP_PENDING", step=OrderStep.CONVERTING)
-    sending = replace(paid, state="P2PM_ORDER_PLACED", step=OrderStep.SENDING)
-    assert step_notification(paid, converting) is OrderNotification.CONVERTING
-    assert step_notification(converting, sending) is OrderNotification.SENDING
-    assert step_notification(paid, sending) is OrderNotification.SENDING
-    assert step_notification(converting, converting) is None
-    assert step_notification(sending, converting) is None

@@ -26,7 +26,6 @@ from bot.users.model import Provider, User
 from bot.users.repository import UserRepository
 from tests.infra.keys import VAULT
 from tests.orders.builders import an_open_order, as_sent
-from tests.pictures import qr_texts
 from tests.screens import NOW
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import TRANSLATIONS, label
@@ -177,18 +176,6 @@ async def test_a_wrong_code_stays_in_its_field_to_be_corrected(
     assert (answer.status_code, heading(answer)) == (404, label("orders.verify_page.unknown"))
     assert f'value="{kept}" aria-describedby="about" aria-invalid="true"' in answer.text
     assert label("orders.verify_page.unknown_text") in text_of(answer)
-
-
-async def test_the_pictures_of_a_receipt_lead_to_its_check(
-    store: Database, clock: MovedClock, browser: httpx.AsyncClient
-) -> None:
-    code = await add_sent(store, clock)
-    page = await browser.get(PAGE)
-    for source in (f"../verify/{code}/qr.png", f"../verify/{code}/receipt.png?l=en"):
-        assert f'"{source}"' in page.text
-        answer = await browser.get(source.removeprefix(".."))
-        assert answer.headers["content-type"] == "image/png"
-        assert qr_texts(answer.content) == [f"{PUBLIC}/verify/{code}"]
 
 
 async def test_after_a_deletion_a_receipt_can_be_checked_without_its_recipient(

@@ -16,8 +16,6 @@ from bot.infra.drawing.picture import (
     LEFT,
     PAGE,
     RIGHT,
-    _draw_fixed_text,
-    fit_fixed,
 )
 from bot.orders.receipts import drawing
 from bot.orders.receipts.drawing import render_receipt
@@ -122,11 +120,6 @@ def test_every_ink_is_readable_on_every_ground_it_is_used_on(monkeypatch: pytest
     assert [pair for pair in pairs if contrast(*pair) < 4.5] == []
 
 
-def test_what_identifies_a_receipt_is_not_in_its_repr() -> None:
-    for secret in (WHOLE.code, LINK, "KRM-7Q2M4X"):
-        assert secret not in repr(WHOLE)
-
-
 async def test_the_loop_runs_on_while_a_receipt_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     loop_ran = threading.Event()
     monkeypatch.setattr(
@@ -136,15 +129,3 @@ async def test_the_loop_runs_on_while_a_receipt_is_drawn(monkeypatch: pytest.Mon
     await asyncio.sleep(0)
     loop_ran.set()
     assert await task == b"drawn"
-
-
-def test_no_drawing_of_a_personal_text_is_kept() -> None:
-    personal: dict[str, Any] = {
-        "amount": "Rp1.234.567",
-        "recipient": "→ somewhere else",
-        "rows": tuple((label, "another value") for label, _ in WHOLE.rows),
-    }
-    render_receipt(WHOLE)
-    kept = [cache.cache_info().misses for cache in (_draw_fixed_text, fit_fixed)]
-    assert render_receipt(replace(WHOLE, **personal)) != render_receipt(WHOLE)
-    assert [cache.cache_info().misses for cache in (_draw_fixed_text, fit_fixed)] == kept

@@ -1,7 +1,6 @@
 """Receipts in both databases: each order has one code, which is valid for as long as the order is kept."""
 
 import asyncio
-from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -12,12 +11,10 @@ from bot.orders.order import Order
 from bot.orders.receipts.codes import (
     Allowance,
     Receipt,
-    SentOrder,
     TooManyWrongCodes,
     WrongCodeLimits,
 )
-from bot.orders.receipts.repository import ReceiptRepository
-from bot.orders.receipts.service import ReceiptService, find_by_codes, find_sent_orders
+from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
@@ -58,14 +55,6 @@ async def test_two_who_make_it_at_once_make_one(store: Database, other_store: Da
     both = [ReceiptService(store, CLOCK), ReceiptService(other_store, CLOCK)]
     made = await asyncio.gather(*(receipt_of(receipts, order) for receipts in both * 5))
     assert len({receipt.code for receipt in made}) == 1
-
-
-@pytest.mark.parametrize("state", ["", "IDLE", "IDR_SETTLED", "FAILED"])
-async def test_an_order_that_was_not_sent_has_none(store: Database, state: str) -> None:
-    order = replace(await sent(store), state=state)
-    assert await ReceiptService(store, CLOCK).get_or_create(order) is None
-    async with store.reading() as tx:
-        assert await ReceiptRepository(tx).of_order(order.reference) is None
 
 
 async def test_any_changed_character_is_false(store: Database) -> None:
@@ -117,17 +106,3 @@ async def test_a_forgotten_users_receipt_stays_true_of_what_is_left(store: Datab
     # Nobody can get the receipt again. Only those who have the picture know its code.
     assert await receipts.get_or_create(order) is None
     assert await receipts.get_or_create(found) is None
-
-
-async def test_pages_find_receipts_by_order_and_by_code_and_several_at_once(store: Database) -> None:
-    receipts = ReceiptService(store, CLOCK)
-    sent_orders = [await sent(store, f"R2345A{place}") for place in range(3)]
-    codes = {order.reference: (await receipt_of(receipts, order)).code for order in sent_orders}
-    async with store.transaction() as tx:
-        assert await OrderRepository(tx).add(an_order("R2345AX", draft_id="other", state="FAILED", ended_at=NOW))
-    async with store.reading() as tx:
-        by_order = await find_sent_orders(tx, [*codes, "R2345AX", "R0000AA"])
-        by_code = await find_by_codes(tx, [*codes.values(), UNKNOWN])
-        assert await find_sent_orders(tx, ["R2345AX"]) == await find_by_codes(tx, [UNKNOWN]) == {}
-    assert by_order == {order.reference: SentOrder(order, codes[order.reference]) for order in sent_orders}
-    assert by_code == {sent_order.code: sent_order for sent_order in by_order.values()}

@@ -247,6 +247,16 @@ async def test_a_deposit_whose_sum_another_order_got_meanwhile_is_not_shown(syst
     await is_shown_alone(system, await system.place(**SAME))
 
 
+async def test_a_price_is_not_accepted_beside_an_order_that_got_its_sum(system: OrderSystem) -> None:
+    order = await held(system, EMMA)
+    await add_other(system)
+    accepted = await system.orders.accept(order.reference)
+    assert accepted is not None
+    assert accepted.phase is Phase.ABANDONED
+    await system.deliver()
+    assert system.sender.kinds()[-1] == OrderNotification.DEPOSIT_TAKEN
+
+
 # several processes
 
 

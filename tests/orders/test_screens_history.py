@@ -1,28 +1,20 @@
 """The list of all orders, and the page of an order with its buttons."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from bot.infra.telegram.ui.reader import Reader
-from bot.orders.history import HistoryPage
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.screens import order_page
-from bot.orders.screens.order_lists import show_history
 from bot.settlement.model import OrderStep
 from tests.orders.builders import an_open_order, orders_in_each_state
 from tests.screens import JAKARTA, NOW, ScreenCase
-from tests.settlement.builders import LISTED_GOPAY
-from tests.texts import TRANSLATIONS, label, says, text
+from tests.texts import TRANSLATIONS, label, text
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 MOMENTS = dict(orders_in_each_state())
-
-
-def listed(page: HistoryPage, locale: str = "en") -> ScreenCase:
-    return ScreenCase("history", show_history(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), page))
 
 
 def page_of(
@@ -45,35 +37,6 @@ def ended(**changes: Any) -> Order:
         "ended_at": NOW,
     }
     return an_open_order(**{**known, **changes})
-
-
-def test_each_order_is_listed_with_its_mark_its_day_and_where_it_stands() -> None:
-    orders = (
-        an_open_order(),
-        ended(reference="DEF2345", created_at=NOW - timedelta(days=1)),
-        an_open_order(LISTED_GOPAY, reference="GHK2345", expires_at=NOW, created_at=NOW - timedelta(days=365)),
-    )
-    seen = listed(HistoryPage(orders, "", None, None, 0, 3))
-    bank = {"amount": "Rp500,000", "destination": "BCA ••••7890"}
-    wallet = {"amount": "Rp500,000", "destination": "GoPay ••••7890"}
-    today, waiting, was_sent, over = map(
-        text, ("infra.time.today", "orders.status.waiting", "orders.status.sent", "orders.status.expired")
-    )
-    entries = (
-        text("orders.history.entry", mark="⏳", **bank, reference="ABC2345", day=today, state=waiting),
-        text("orders.history.entry", mark="✅", **bank, reference="DEF2345", day="16 Aug", state=was_sent),
-        text("orders.history.entry", mark="⌛", **wallet, reference="GHK2345", day="17 Aug 2025", state=over),
-    )
-    assert seen.text == "\n\n".join((text("orders.history.title"), "\n".join(entries)))
-    assert buttons(seen) == {
-        f"⏳ Rp500,000 → BCA ••••7890 · {today}": "o:ABC2345:page",
-        "✅ Rp500,000 → BCA ••••7890 · 16 Aug": "o:DEF2345:page",
-        "⌛ Rp500,000 → GoPay ••••7890 · 17 Aug 2025": "o:GHK2345:page",
-        label("users.button.send"): "new",
-    }
-    in_indonesian = listed(HistoryPage(orders, "", None, None, 0, 3), "id").text
-    today, waiting = text("infra.time.today", "id"), text("orders.status.waiting", "id")
-    assert says(in_indonesian, "orders.history.entry", "id", reference="ABC2345", day=today, state=waiting)
 
 
 def test_a_page_says_who_was_paid_what_it_cost_and_both_references() -> None:

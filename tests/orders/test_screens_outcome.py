@@ -30,12 +30,6 @@ def labels(seen: ScreenCase) -> list[str]:
     return [button.label for button in seen.buttons]
 
 
-@pytest.mark.parametrize("locale", LOCALES)
-def test_the_question_whether_an_order_is_theirs_shows_the_whole_number_that_it_asks_about(locale: str) -> None:
-    seen = message_screen(OrderNotification.RECIPIENT_MASKED, MOMENTS["held"], locale)
-    assert "1234 5678 90" in seen.text
-
-
 def test_a_refusal_quotes_the_service_as_text_and_says_that_nothing_is_to_be_paid() -> None:
     seen = message_screen(OrderNotification.REFUSED, replace(MOMENTS["refused"], refusal="<b>too</b> much & more"))
     quoted = label("orders.refusal.quoted", reason="<b>too</b> much & more")

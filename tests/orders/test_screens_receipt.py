@@ -1,7 +1,6 @@
 """A receipt and the answer to its code show the same facts, and nothing that can be misused."""
 
 from dataclasses import replace
-from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 from zoneinfo import ZoneInfo
 
@@ -18,7 +17,7 @@ from bot.settlement.model import PayoutMethod
 from tests.examples import some
 from tests.orders.builders import a_receipt, an_open_order, as_sent
 from tests.orders.payers import LINK
-from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase
+from tests.screens import HOSTILE_NAMES, JAKARTA, ScreenCase
 from tests.settlement.builders import LISTED_GOPAY
 from tests.texts import TRANSLATIONS, label, text
 
@@ -53,26 +52,6 @@ def test_the_picture_says_in_both_languages_what_its_readers_have_to_understand(
     assert shown.meanings == tuple(map(" ".join, said))
     assert shown.code_label == " · ".join(both("orders.receipt.check_code"))
     assert (shown.code, shown.place) == ("K7QM-2XPA-9RTW", f"/verify → @{BOT}")
-
-
-def test_only_the_answer_has_the_name_because_it_says_who_typed_it() -> None:
-    assert "B•••" not in str(facts())
-    assert (label("orders.receipt.holder"), "B••• S••••••") in screens.format_rows(ENGLISH, ORDER, JAKARTA)
-    given, proves = label("orders.receipt.name_given"), label("orders.receipt.proves")
-    assert screens.format_meaning(ENGLISH, ORDER) == f"{label('orders.status_message.sent_bank')} {given} {proves}"
-    nobody = replace(ORDER, holder=None)
-    assert label("orders.receipt.holder") not in dict(screens.format_rows(ENGLISH, nobody, JAKARTA))
-    assert screens.format_meaning(ENGLISH, nobody) == f"{label('orders.status_message.sent_bank')} {proves}"
-
-
-def test_a_payment_first_seen_at_its_end_is_given_no_time() -> None:
-    """The bot was down, so the time at which it saw the payment isn't the time of the payment."""
-    late = replace(ORDER, paid_at=NOW + timedelta(hours=1))
-    assert [each for each, _ in screens.format_rows(ENGLISH, late, JAKARTA)][-2:] == [
-        label("orders.receipt.paid"),
-        label("orders.receipt.sent_at"),
-    ]
-    assert len(facts(late).rows) == len(facts().rows) - 1
 
 
 @pytest.mark.parametrize("name", some(HOSTILE_NAMES))

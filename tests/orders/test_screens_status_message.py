@@ -14,10 +14,9 @@ from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order
 from bot.orders.screens import order_messages, order_page
 from bot.orders.screens.payment import build_payment
-from bot.settlement.model import OrderStep
 from tests.orders.builders import an_open_order, every_event_of, orders_in_each_state
 from tests.screens import JAKARTA, NOW, ScreenCase
-from tests.texts import TRANSLATIONS, label, says, text
+from tests.texts import TRANSLATIONS, says, text
 
 MOMENTS = dict(orders_in_each_state())
 WAYS = {
@@ -73,24 +72,6 @@ def test_each_moment_of_an_order_has_its_picture(moment: str, way: str) -> None:
     assert [f"{mark} {text(f'orders.step.{name}')}" for mark, name in steps] in paragraphs
 
 
-def test_the_heading_says_amount_recipient_price_and_reference_and_the_holder_if_given() -> None:
-    assert heading(MOMENTS["IDLE"]) == [
-        *text(
-            "orders.status_message.heading_named",
-            amount="Rp500,000",
-            destination="BCA ••••7890",
-            holder="BUDI & <i>SANTOSO</i>",
-        ).split("\n"),
-        text("orders.status_message.price_to_pay", sats="29,412 sats"),
-        text("orders.status_message.reference", reference="ABC2345"),
-    ]
-    assert heading(MOMENTS["nameless"], "id") == [
-        text("orders.status_message.heading", "id", amount="Rp500.000", destination="BCA ••••7890"),
-        text("orders.status_message.price_to_pay", "id", sats="29.412 sats"),
-        text("orders.status_message.reference", "id", reference="ABC2345"),
-    ]
-
-
 def test_the_message_to_pay_with_has_the_locked_rupiah_and_not_the_reviewed_ones() -> None:
     caption = build_payment(READER, an_open_order(expected_idr=500_000, idr=501_700), None).caption
     assert ("Rp501,700" in caption, "Rp500,000" in caption) == (True, False)
@@ -132,16 +113,6 @@ def test_all_times_of_an_order_have_one_form(locale: str) -> None:
     }
     assert [name for name, seen in shown.items() if not re.search(clock, seen.text)] == []
     assert [name for name, seen in shown.items() if re.search("<tg-time[^>]*format", seen.screen.text)] == []
-
-
-def test_a_lapsed_order_offers_a_new_quote_and_a_paid_one_never_does() -> None:
-    assert labels(MOMENTS["expired"]) == [label(f"orders.button.{each}") for each in ("have_paid", "requote", "help")]
-    paid_late = replace(MOMENTS["expired"], step=OrderStep.PAID, paid_at=NOW)
-    assert labels(paid_late) == [label("orders.button.refresh"), label("orders.button.help")]
-    assert label("orders.button.requote") not in labels(MOMENTS["failed paid"])
-    unknown = MOMENTS["failed unknown"]
-    for order in (unknown, replace(unknown, expiry_notified=True)):
-        assert label("orders.button.requote") not in labels(order), "it may have been paid"
 
 
 @pytest.mark.parametrize(

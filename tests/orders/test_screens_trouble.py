@@ -7,7 +7,7 @@ import pytest
 
 from bot.checkout import screens
 from bot.infra.i18n import LOCALES
-from bot.infra.telegram.ui.reader import Reader, format_time
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Phase
@@ -131,10 +131,3 @@ def test_a_dropped_order_says_until_when_it_can_be_paid_and_when_its_place_is_fr
         until=times[0],
         free=times[1],
     )
-
-
-def test_a_time_to_come_is_rounded_up_so_that_it_holds_what_it_promises() -> None:
-    assert format_time(EN, NOW, NOW, JAKARTA) == "10:05 WIB"
-    assert format_time(EN, NOW + timedelta(microseconds=1), NOW, JAKARTA) == "10:06 WIB"
-    late = NOW.replace(hour=16, minute=59, second=30)
-    assert format_time(ID, late, NOW, JAKARTA) == "18 Agu 2026 00.00 WIB"

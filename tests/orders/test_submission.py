@@ -232,15 +232,6 @@ def failing_database(turns: Turns, failures: int) -> Iterator[None]:
         yield
 
 
-def test_an_answer_is_saved_after_a_failure_of_the_database_although_the_process_was_cancelled(turns: Turns) -> None:
-    order, task = turns.begin()
-    with failing_database(turns, 1):
-        turns.loop.run_until_idle()
-        task.cancel()
-        turns.pass_seconds(SAVE_SECONDS)
-    assert turns.order(order).phase is Phase.OPEN
-
-
 def test_a_database_that_stays_down_does_not_hold_the_end_of_the_process(turns: Turns) -> None:
     order, task = turns.begin()
     with failing_database(turns, 10**6):

@@ -2,8 +2,6 @@
 
 import asyncio
 from collections import deque
-from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +9,6 @@ import pytest
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.receipts.service import ReceiptService, find_receipt
-from bot.orders.repository import TrackedOrder
 from bot.settlement.errors import NoAnswer
 from bot.settlement.model import OrderReport, OrderStep
 from tests.orders.order_system import OrderSystem
@@ -134,19 +131,6 @@ async def test_of_an_order_that_the_service_does_not_know_the_expiry_is_told_whe
     assert (await system.order(order.reference)).phase is Phase.DONE
 
 
-async def test_a_look_that_brought_nothing_is_put_off_like_one_that_did(system: OrderSystem) -> None:
-    order = await placed(system)
-    await system.tracker.postpone(order.reference)
-    assert (await system.order(order.reference)).next_poll_at == system.clock.now() + timedelta(seconds=5)
-    system.clock.passes(days=1, hours=2)
-    await system.tracker.postpone(order.reference)
-    kept = await system.order(order.reference)
-    assert (kept.phase, kept.next_poll_at) == (Phase.OPEN, system.clock.now() + timedelta(minutes=10))
-    await system.tracker.postpone(order.reference, is_known=False)
-    closed = await system.order(order.reference)
-    assert (closed.phase, closed.next_poll_at) == (Phase.DONE, None)
-
-
 @pytest.mark.parametrize("is_answered", [True, False])
 async def test_a_deposit_that_is_followed_no_longer_cannot_be_paid_in_the_chat(
     system: OrderSystem, *, is_answered: bool
@@ -187,22 +171,5 @@ async def test_nothing_is_saved_without_its_notification(system: OrderSystem, mo
         with pytest.raises(Lost):
             await says(system, order, "LN_INVOICE_PAID")
     assert await system.order(order.reference) == order
-    await says(system, order, "LN_INVOICE_PAID")
-    assert money(system) == [OrderNotification.REMOVE_INVOICE, OrderNotification.PAID]
-
-
-async def test_an_order_that_changes_all_the_time_under_us_is_left_to_the_next_look(
-    system: OrderSystem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    order = await placed(system)
-    stale = TrackedOrder(replace(order, version=order.version + 5), is_whole=True)
-
-    async def always_stale(*_: object) -> TrackedOrder:
-        return stale
-
-    with monkeypatch.context() as patched:
-        patched.setattr("bot.orders.repository.OrderRepository.get_tracked", always_stale)
-        report = a_report(service_id="svc-1", state="LN_INVOICE_PAID")
-        assert await system.apply_report(order.reference, report) is None
     await says(system, order, "LN_INVOICE_PAID")
     assert money(system) == [OrderNotification.REMOVE_INVOICE, OrderNotification.PAID]

@@ -90,17 +90,6 @@ async def test_trying_again_takes_the_lost_orders_own_place(file: str, service: 
     await system.close()
 
 
-async def test_a_moved_price_can_be_accepted_at_the_limit_for_its_order_holds_the_place(
-    file: str, service: FakeSettlement
-) -> None:
-    system = with_limits(file, service, open_orders=1, orders_per_hour=1, idr_per_day=250_000)
-    service.locked_rate = service.rate * 9 / 10
-    held = await system.place()
-    assert held.phase is Phase.NEEDS_CONFIRMATION
-    assert await system.orders.accept(held.reference) is not None
-    await system.close()
-
-
 @on_postgresql
 async def test_two_processes_on_postgresql_cannot_pass_together(database: str, service: FakeSettlement) -> None:
     first = with_limits(database, service, open_orders=3)

@@ -53,14 +53,6 @@ def test_ten_misses_are_free_and_the_eleventh_says_when_it_is_possible() -> None
     assert again(guesses, EMMA, NOW + MINUTE) == NOW + 2 * MINUTE
 
 
-def test_after_a_rest_all_misses_are_free_again_and_no_more_than_those() -> None:
-    guesses = Guesses()
-    charge_times(guesses, EMMA, 10)
-    later = NOW + timedelta(days=30)
-    charge_times(guesses, EMMA, 10, later)
-    assert again(guesses, EMMA, later) == later + MINUTE
-
-
 def test_one_attacker_locks_out_nobody_else() -> None:
     guesses = Guesses()
     charge_times(guesses, EMMA, 10)

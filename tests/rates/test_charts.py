@@ -44,17 +44,6 @@ async def test_all_who_look_at_the_same_at_once_get_one_picture(charts: Charts) 
     assert looks[0].history.change_percent
 
 
-async def test_what_was_drawn_long_ago_is_drawn_again_the_same(charts: Charts) -> None:
-    first = await charts.of(ENGLISH, ChartPeriod.DAY, QUOTE)
-    for second in range(1, 4):
-        await charts.of(
-            ENGLISH, ChartPeriod.DAY, replace(QUOTE, fetched_at=QUOTE.fetched_at + timedelta(seconds=second))
-        )
-    again = await charts.of(ENGLISH, ChartPeriod.DAY, QUOTE)
-    assert again is not first
-    assert again == first
-
-
 JAKARTA, BERLIN = ZoneInfo("Asia/Jakarta"), ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 21, 10, 6, tzinfo=UTC)
 RATES = st.decimals(min_value=0, max_value=10**12, allow_nan=False, places=2)

@@ -76,21 +76,8 @@ async def test_what_is_too_old_for_any_chart_is_forgotten(store: Database) -> No
         assert len(await QuoteRepository(tx).find_between(now - 2 * MAX_AGE, now)) == 1
 
 
-async def keep(store: Database, *quotes: Quote) -> list[bool]:
-    async with store.transaction() as tx:
-        return [await QuoteRepository(tx).add(quote) for quote in quotes]
-
-
 def at(minutes: int) -> Quote:
     return Quote(Decimal(1_700_000_000 + minutes), NOW + minutes * MINUTE, source="s")
-
-
-async def test_the_latest_is_that_of_the_services_time(store: Database) -> None:
-    async with store.reading() as tx:
-        assert await QuoteRepository(tx).get_latest() is None
-    await keep(store, at(2), at(1))
-    async with store.reading() as tx:
-        assert await QuoteRepository(tx).get_latest() == at(2)
 
 
 HOUR = timedelta(hours=1)
@@ -102,17 +89,6 @@ async def store_with_users(store: Database) -> Database:
         await UserRepository(tx).save(a_user(EMMA))
         await UserRepository(tx).save(a_user(SARI))
     return store
-
-
-async def test_a_subscription_comes_back_as_it_was_and_is_replaced(store_with_users: Database) -> None:
-    whole = a_subscription(daily_minute=450, next_daily_at=NOW + HOUR, quiet_from=1320, quiet_until=420)
-    async with store_with_users.transaction() as tx:
-        assert await SubscriptionRepository(tx).get(EMMA) is None
-        await SubscriptionRepository(tx).save(whole)
-        assert await SubscriptionRepository(tx).get(EMMA) == whole
-        await SubscriptionRepository(tx).save(a_subscription())
-        assert await SubscriptionRepository(tx).get(EMMA) == a_subscription()
-        assert await SubscriptionRepository(tx).count() == 1
 
 
 async def test_what_is_due_comes_the_longest_waiting_first(store_with_users: Database) -> None:
@@ -137,32 +113,6 @@ async def test_a_daily_quote_is_taken_up_once_and_not_after_a_change(store_with_
         assert await SubscriptionRepository(tx).get(EMMA) == replace(due, next_daily_at=NOW + DAY)
         assert await SubscriptionRepository(tx).set_next_daily(EMMA, NOW + DAY, None)
         assert await SubscriptionRepository(tx).find_due(NOW + 9 * DAY) == ()
-
-
-async def test_an_alert_comes_back_as_it_was_and_is_replaced(store_with_users: Database) -> None:
-    resting = an_alert(is_above=False, cooldown_seconds=3600, cooldown_until=NOW + HOUR)
-    async with store_with_users.transaction() as tx:
-        await AlertRepository(tx).save(an_alert())
-        assert await AlertRepository(tx).get("a1") == an_alert()
-        await AlertRepository(tx).save(resting)
-        assert await AlertRepository(tx).get("a1") == resting
-        assert await AlertRepository(tx).get("a2") is None
-        await AlertRepository(tx).save(an_alert("a0", created_at=NOW + SECOND))
-        await AlertRepository(tx).save(an_alert("b1", SARI))
-        assert [each.id for each in await AlertRepository(tx).find_by_user(EMMA)] == ["a1", "a0"]
-        assert await AlertRepository(tx).delete("a1")
-        assert not await AlertRepository(tx).delete("a1")
-
-
-async def test_awake_is_what_neither_rests_nor_has_expired(store_with_users: Database) -> None:
-    async with store_with_users.transaction() as tx:
-        await AlertRepository(tx).save(an_alert("awake"))
-        await AlertRepository(tx).save(an_alert("rested", cooldown_until=NOW))
-        await AlertRepository(tx).save(an_alert("rests", cooldown_until=NOW + SECOND))
-        await AlertRepository(tx).save(an_alert("over", expires_at=NOW))
-        assert {each.id for each in await AlertRepository(tx).find_active(NOW)} == {"awake", "rested"}
-        assert await AlertRepository(tx).delete_expired(NOW + SECOND) == 1
-        assert await AlertRepository(tx).get("over") is None
 
 
 async def test_only_an_alert_that_is_awake_is_laid_to_rest(store_with_users: Database) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bot.core.errors import Rejection, Remark
 from bot.recipients.holders import MAX_HOLDER_LENGTH, clean_holder
-from bot.recipients.numbers import CleanNumber, LikeMobile, clean_contact, clean_number
+from bot.recipients.numbers import CleanNumber, clean_contact, clean_number
 from bot.settlement.model import PayoutMethod
 
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 100_000_000)
@@ -46,15 +46,6 @@ def test_where_no_length_is_known_only_what_the_service_calls_untypical_is_a_que
     assert clean_number(HSBC, "1234567890123456").remark is None
     question = Remark("recipients.number.rare_length", {"shortest": 10, "longest": 16, "actual": 9})
     assert clean_number(HSBC, "123456789").remark == question
-
-
-@pytest.mark.parametrize("typed", ["081234567890", "0812-3456-7890", "6281234567890"])
-def test_an_account_number_that_a_mobile_may_have_is_a_question(typed: str) -> None:
-    number = typed.replace("-", "")
-    remark = LikeMobile("recipients.number.like_mobile", {"method": "HSBC"})
-    assert clean_number(HSBC, typed) == CleanNumber(number, remark)
-    assert clean_number(HSBC, "81234567890").remark is None
-    assert clean_number(HSBC, "0211234567").remark is None
 
 
 @pytest.mark.parametrize(

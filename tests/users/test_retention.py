@@ -5,7 +5,6 @@ from dataclasses import replace
 from sqlalchemy import select
 
 from bot.infra.db.database import Database
-from bot.orders import user_data as orders_data
 from bot.orders.order import Phase
 from bot.orders.receipts.codes import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
@@ -86,19 +85,6 @@ async def test_zero_days_keep_them_for_ever(store: Database) -> None:
         await RecipientRepository(tx).save(a_recipient("old", last_used_at=NOW - DAY * 3000))
     assert await retention(store, 0) == 0
     assert await with_recipient(store) == {"OLD"}
-
-
-async def test_no_transaction_deletes_more_rows_than_its_limit(store: Database) -> None:
-    for n in range(2):
-        await aged(store, f"OLD{n}", 31)
-        await aged(
-            store, f"REFUSED{n}", 91, phase=Phase.REFUSED, ended_at=None, paid_at=None, state="", step=OrderStep.CREATED
-        )
-    pruned = []
-    for _ in range(3):
-        async with store.transaction() as tx:
-            pruned.append(await orders_data.prune(tx, NOW, DAY * 30, 3))
-    assert pruned == [3, 1, 0]
 
 
 async def test_whoever_blocked_the_bot_that_long_ago_is_forgotten_without_a_word(store: Database) -> None:
