@@ -1,6 +1,7 @@
 """Settings from the environment: every wrong one is named in one error, and no secret is shown."""
 
 import re
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -88,6 +89,7 @@ def test_four_settings_are_enough(read_settings: Any) -> None:
         ("SERVICE_CONTACT", "+62 21 1234 5678", "+62 21 1234 5678"),
         ("OPERATOR_IDS", "2001, 2002,,2001", frozenset({2001, 2002})),
         ("SUPPORT_IDS", " 3001 ", frozenset({3001})),
+        ("TRUSTED_PROXIES", "127.0.0.1, 10.0.0.0/8,::1", (*map(ip_network, ("127.0.0.1", "10.0.0.0/8", "::1")),)),
         ("DEFAULT_LOCALE", "EN", "en"),
         ("LOG_LEVEL", "Debug", "debug"),
     ],
@@ -129,6 +131,8 @@ def test_each_setting_is_taken(read_settings: Any, name: str, value: str, means:
         ("PRICE_DRIFT_PERCENT", "-1"),
         ("INVOICE_NETWORK", "BC1"),
         ("OPERATOR_IDS", "emma"),
+        ("TRUSTED_PROXIES", "proxy"),
+        ("TRUSTED_PROXIES", "10.0.0.1/8"),
         ("OPERATOR_IDS", "²"),
         ("SUPPORT_IDS", "3001;3002"),
         ("DEFAULT_LOCALE", "fr"),

@@ -8,6 +8,7 @@ import pytest
 from pydantic import SecretStr
 from telegram import User
 
+from bot.app import create_link_limits
 from bot.config import Settings
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreError
@@ -22,6 +23,7 @@ from bot.operations.check import (
     list_settings,
     run,
 )
+from bot.orders.limits import LinkLimits
 from tests.infra.keys import ENCRYPTION_KEYS, VAULT
 from tests.infra.next_version import become_the_next_version
 
@@ -120,6 +122,34 @@ async def test_the_check_says_whether_botfather_has_turned_inline_mode_on(*, is_
     shown = await check.run()
     assert "@kirim_bot" in shown
     assert said in shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "said", "of_browsers"),
+    [
+        ({}, "TRUSTED_PROXIES isn't set", LinkLimits(from_all=6, from_one=2)),
+        ({"trusted_proxies": "127.0.0.1"}, "the proxy tells addresses apart", LinkLimits(from_all=12, from_one=4)),
+        ({"max_link_orders": 1, "max_link_orders_each": 0}, "half", LinkLimits(from_all=1, from_one=0)),
+        ({"payment_requests": "off"}, "no pages", LinkLimits(from_all=6, from_one=2)),
+        ({"public_url": ""}, "no pages", LinkLimits(from_all=6, from_one=2)),
+    ],
+)
+async def test_the_check_says_when_browsers_get_half_of_their_orders(
+    changes: dict[str, Any], said: str, of_browsers: LinkLimits
+) -> None:
+    known: dict[str, Any] = {
+        "telegram_bot_token": "123456789:AAF-secret_secret_secret_secret_secret",
+        "service_api_key": "pk_live_tenant1.s3cr3t-s3cr3t",
+        "service_base_url": "https://service.example",
+        "encryption_keys": ENCRYPTION_KEYS,
+        "public_url": "https://pay.example",
+        "http_port": 8080,
+    }
+    settings = Settings(**{**known, **changes})
+    none: Any = None
+    (check,) = [each for each in build_checks(settings, none, none) if each.name == "browsers"]
+    assert said in await check.run()
+    assert create_link_limits(settings).of_browsers == of_browsers
 
 
 async def test_keys_that_cannot_be_checked_are_a_problem_with_its_cause(
