@@ -147,13 +147,13 @@ class UpdateRouter:
                 opened: object | None = session
             case Audience.OPERATORS:
                 opened = session if session.is_operator else None
-            case Audience.SUPPORT:
-                opened = await agents.open(session, update)
+            case Audience.SUPPORT | Audience.STAFF:
+                opened = await agents.open(session, update, route.audience)
         if opened is not None:
             await route.act(opened, asked.text if isinstance(asked, Command) else asked)
         elif isinstance(asked, Command):
             return False
-        elif route.audience is Audience.SUPPORT:
+        elif route.audience in {Audience.SUPPORT, Audience.STAFF}:
             await agents.refuse(session)
         else:
             await session.explain(STALE)

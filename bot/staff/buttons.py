@@ -1,8 +1,8 @@
-"""Buttons of alarms and of the audit log."""
+"""Buttons of alarms, of lookups, which operators and support agents share, and of the audit log."""
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from bot.infra.telegram.ui.callbacks import Callback, Pattern
 
@@ -32,6 +32,36 @@ class AlarmButton(Callback, prefix="al"):
     action: AlarmAction
     kind: Annotated[str, Pattern("[a-z_]{1,20}")] = ""
     subject: Annotated[str, Pattern("[0-9A-Za-z]{0,16}")] = ""
+
+
+MAX_QUERY_BYTES: Final = 50
+"""Maximum length of a lookup's query."""
+
+
+class LookupPage(StrEnum):
+    """What a button of a lookup shows."""
+
+    ORDER = "order"
+    ORDER_OF_ALARM = "alarm"  # in a new message, so that the alarm stays
+    TICKET = "ticket"  # in a new message
+    TICKET_HERE = "again"  # in place of the pressed message
+    EVIDENCE = "proof"
+    FOUND = "find"
+    ORDERS_OF_USER = "orders"
+    USER = "person"
+    TICKETS_OF_USER = "matters"
+    TICKETS = "tickets"
+
+
+@dataclass(frozen=True)
+class LookupButton(Callback, prefix="lu"):
+    """A button to a page. `query` is a reference, "@" and a service's id, a user's id, or the result of `format_page`.
+
+    The pages of a search repeat what was typed.
+    """
+
+    page: LookupPage
+    query: Annotated[str, Pattern(rf"[^\n]{{0,{MAX_QUERY_BYTES}}}")]
 
 
 @dataclass(frozen=True)

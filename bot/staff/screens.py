@@ -12,7 +12,15 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.reader import Reader, clip, format_span
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.staff.audit import MAX_ENTRIES, MAX_NAME_LENGTH, AuditPage, AuditTerms
-from bot.staff.buttons import AlarmAction, AlarmButton, AuditExportButton, AuditFileButton, AuditPageButton
+from bot.staff.buttons import (
+    AlarmAction,
+    AlarmButton,
+    AuditExportButton,
+    AuditFileButton,
+    AuditPageButton,
+    LookupButton,
+    LookupPage,
+)
 from bot.staff.model import (
     MAX_ALARMS_SHOWN,
     ORDER_ALARMS,
@@ -163,9 +171,10 @@ def get_text_name(alarm: Alarm) -> str:
 
 
 def build_keyboard(t: Translator, alarm: Alarm) -> Keyboard:
-    """Return the button to take the alarm if nobody is on it, and the one that resolves it if operators can."""
+    """Return the buttons to take the alarm if nobody is on it, to its order, and to resolve it if operators can."""
     take = AlarmButton(AlarmAction.TAKE_IN_ALARM, alarm.kind, alarm.subject)
-    rows = ((Button(t.plain("staff.alarm.take"), data=take.pack(), style="primary"),),) if not alarm.taken_by else ()
+    free = ((Button(t.plain("staff.alarm.take"), data=take.pack(), style="primary"),),) if not alarm.taken_by else ()
+    rows = (*free, (_order_button(t.plain("staff.alarm.order"), alarm),)) if alarm.kind in ORDER_ALARMS else free
     if not can_be_resolved(alarm):
         return rows
     label = "staff.alarm.accept" if alarm.kind is AlarmKind.METHODS_SHRUNK else "staff.alarm.seen_to"
@@ -181,12 +190,16 @@ def take_rows(t: Translator, alarms: Iterable[Alarm], action: AlarmAction) -> Ke
 
 
 def resolve_rows(t: Translator, alarms: Iterable[Alarm], action: AlarmAction) -> Keyboard:
-    """Return a button for each of the first few alarms that operators can resolve.
+    """Return a button for each of the first few alarms that operators can resolve, and one to its order before it.
 
     `action` depends on the message that contains the buttons.
     """
     resolvable = [alarm for alarm in alarms if can_be_resolved(alarm)][:MAX_ALARMS_SHOWN]
-    return tuple((_resolve_button(t, alarm, action),) for alarm in resolvable)
+    resolve = ((alarm, _resolve_button(t, alarm, action)) for alarm in resolvable)
+    return tuple(
+        (_order_button(alarm.subject, alarm), button) if alarm.kind in ORDER_ALARMS else (button,)
+        for alarm, button in resolve
+    )
 
 
 def can_be_resolved(alarm: Alarm) -> bool:
@@ -204,6 +217,11 @@ def _resolve_button(t: Translator, alarm: Alarm, action: AlarmAction) -> Button:
     else:
         label = t.plain("staff.alarm.accept" if alarm.kind is AlarmKind.METHODS_SHRUNK else "staff.alarm.seen_to")
     return Button(label, data=AlarmButton(action, alarm.kind, alarm.subject).pack())
+
+
+def _order_button(label: str, alarm: Alarm) -> Button:
+    """Return the button to the page of the alarm's order, in a new message."""
+    return Button(label, data=LookupButton(LookupPage.ORDER_OF_ALARM, alarm.subject).pack())
 
 
 def _describe_ended(t: Translator, alarm: Alarm, subjects: Subjects) -> Html:

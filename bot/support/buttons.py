@@ -12,9 +12,6 @@ from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.callbacks import Callback, Pattern
 from bot.infra.telegram.ui.screen import Button, Keyboard, Style
 
-MAX_QUERY_BYTES: Final = 50
-"""Maximum length of a lookup's query."""
-
 NAME: Final = Pattern("[a-z0-9-]{1,20}")
 TICKET: Final = Pattern("T-[0-9A-Z]{5}")
 
@@ -32,7 +29,6 @@ def rows(*found: tuple[Button, ...]) -> Keyboard:
 class StaffTicketAction(StrEnum):
     """What a support agent's button does with a ticket."""
 
-    SHOW = "show"
     CLAIM = "claim"
     TAKE_OVER = "over"
     CLOSE = "close"
@@ -47,16 +43,12 @@ class StaffTicketAction(StrEnum):
     UNDO_OUTCOME = "unend"
 
 
-HERE: Final = "here"
-"""The argument of a button that shows the ticket's page in place of the pressed message."""
-
-
 @dataclass(frozen=True)
 class StaffTicketButton(Callback, prefix="tk"):
     """A support agent's button about a ticket.
 
     `argument` is the reason for closing the ticket, the number of the reply to send again, the number of the newest
-    message to decide about, how its order ended, or where to show the ticket.
+    message to decide about, or how its order ended.
     """
 
     ticket: Annotated[str, TICKET]
@@ -69,29 +61,6 @@ class GroupLanguageButton(Callback, prefix="gl"):
     """A button that changes the language of the staff's group."""
 
     locale: Annotated[str, Pattern("|".join(LOCALES))]
-
-
-class LookupPage(StrEnum):
-    """What a button of a lookup shows."""
-
-    ORDER = "order"
-    EVIDENCE = "proof"
-    FOUND = "find"
-    ORDERS_OF_USER = "orders"
-    USER = "person"
-    TICKETS_OF_USER = "matters"
-    TICKETS = "tickets"
-
-
-@dataclass(frozen=True)
-class LookupButton(Callback, prefix="lu"):
-    """A button to a page. `query` is a reference, "@" and a service's id, a user's id, or the result of `format_page`.
-
-    The pages of a search repeat what was typed.
-    """
-
-    page: LookupPage
-    query: Annotated[str, Pattern(rf"[^\n]{{0,{MAX_QUERY_BYTES}}}")]
 
 
 class RevealAction(StrEnum):

@@ -111,7 +111,7 @@ class SupportAgents:
             reveals.routes(),
             saved_replies.routes(),
             sending.routes(),
-            lookups.routes(),
+            *lookups.routes(),
             self.guide.routes(),
         )
         self.answers = {**reveals.answers(), **saved_replies.answers()}

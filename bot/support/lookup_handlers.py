@@ -1,8 +1,12 @@
-"""Handle lookups of support agents: `/find`, `/order`, `/tickets`, `/customer`, and the buttons of their pages."""
+"""Handle lookups: `/find`, `/order`, `/tickets`, `/customer`, and the buttons of their pages.
+
+They are support agents'. Operators also have `/find` and the buttons.
+"""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from telegram import Message, MessageOriginHiddenUser, MessageOriginUser, Update
@@ -10,10 +14,10 @@ from telegram import Message, MessageOriginHiddenUser, MessageOriginUser, Update
 from bot.core.date_ranges import Period
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.reader import quote_input
-from bot.infra.telegram.ui.routes import Menu, Routes
+from bot.infra.telegram.ui.routes import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.settlement.errors import SettlementFailure
-from bot.support.buttons import LookupButton, LookupPage
+from bot.staff.buttons import LookupButton, LookupPage
 from bot.support.lookup_model import Found, OrderFilter, ParsedQuery, parse_page, parse_user_id
 from bot.support.lookups import LookupService
 from bot.support.model import Ticket, TicketFilter
@@ -33,7 +37,7 @@ _ShowPage = Callable[[StaffSession, str, int], Awaitable[bool]]
 
 
 class LookupHandlers:
-    """Show orders, tickets and users to support agents. The audit log records who opened which."""
+    """Show orders, tickets and users to staff. The audit log records who opened which."""
 
     def __init__(
         self,
@@ -53,6 +57,9 @@ class LookupHandlers:
         self._ticket_pages = ticket_pages
         self._pages: Mapping[LookupPage, _ShowPage] = {
             LookupPage.ORDER: self._show_order,
+            LookupPage.ORDER_OF_ALARM: self._show_order_of_alarm,
+            LookupPage.TICKET: self._show_ticket,
+            LookupPage.TICKET_HERE: partial(self._show_ticket, in_place=True),
             LookupPage.EVIDENCE: self._show_evidence,
             LookupPage.FOUND: self._show_found_page,
             LookupPage.USER: self._show_user,
@@ -61,15 +68,15 @@ class LookupHandlers:
             LookupPage.TICKETS: self._show_tickets,
         }
 
-    def routes(self) -> Routes[StaffSession]:
+    def routes(self) -> tuple[Routes[StaffSession], ...]:
         """Return the commands and the buttons."""
-        routes = self._sessions.routes()
-        routes.add_command("order", self.order, menu={Menu.SUPPORT: 30})
-        routes.add_command("find", self.find, menu={Menu.SUPPORT: 20})
-        routes.add_command("tickets", self.list_tickets, menu={Menu.SUPPORT: 10})
-        routes.add_command("customer", self.user, menu={Menu.SUPPORT: 40})
-        routes.add_button(LookupButton, self.lookup_button)
-        return routes
+        of_agents, of_staff = self._sessions.routes(), self._sessions.routes(Audience.STAFF)
+        of_agents.add_command("order", self.order, menu={Menu.SUPPORT: 30})
+        of_agents.add_command("tickets", self.list_tickets, menu={Menu.SUPPORT: 10})
+        of_agents.add_command("customer", self.user, menu={Menu.SUPPORT: 40})
+        of_staff.add_command("find", self.find, menu={Menu.SUPPORT: 20, Menu.OPERATORS: 15})
+        of_staff.add_button(LookupButton, self.lookup_button)
+        return of_agents, of_staff
 
     async def order(self, staff: StaffSession, typed: str) -> None:
         """Show the order of the ticket that is named or that the command replies to, or find what was typed."""
@@ -187,6 +194,16 @@ class LookupHandlers:
         if case is not None:
             await self._show(staff, screens.show_order(await staff.reader_who_knows(*case.people), case))
         return case is not None
+
+    async def _show_order_of_alarm(self, staff: StaffSession, reference: str, _: int) -> bool:
+        staff.session.message_id = None
+        return await self._show_order(staff, reference)
+
+    async def _show_ticket(self, staff: StaffSession, reference: str, _: int, *, in_place: bool = False) -> bool:
+        ticket = await self._find_ticket(reference)
+        if ticket is not None:
+            await self._ticket_pages.show(staff, ticket, in_place=in_place)
+        return ticket is not None
 
     async def _show_evidence(self, staff: StaffSession, reference: str, _: int) -> bool:
         if reference.startswith(MARK):

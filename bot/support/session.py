@@ -1,8 +1,10 @@
 """The session of a support agent: one update, the agent, the place to answer in, and the messages of tickets there.
 
-Agents can act in their private chat and in the staff's group, but in no other group. Users who aren't agents, or no
-longer are, can't act anywhere. An agent answers a question by a reply to it. The row of the question's message says
-what was asked. An answer is taken once, because its message is. The audit log records who opened which page.
+Agents can act in their private chat and in the staff's group, but in no other group. Operators who aren't agents can
+look things up in their private chat, and what they are shown has no other buttons. Other users can't act anywhere.
+
+An agent answers a question by a reply to it. The row of the question's message says what was asked. An answer is taken
+once, because its message is. The audit log records who opened which page.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -21,9 +23,9 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.routes import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.staff.audit import record_audit
+from bot.staff.buttons import LookupButton
 from bot.staff.model import AuditAction
 from bot.staff.staff_chat import StaffChat
-from bot.support.buttons import HERE
 from bot.support.cases import Case, read_case
 from bot.support.model import BotMessage, BotMessageRole, Ticket
 from bot.support.notifications import ticket_subject
@@ -37,7 +39,7 @@ from bot.users.session import Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaffSession:
-    """One update of a support agent, and the place to answer in.
+    """One update of a support agent, or of an operator who only looks things up, and the place to answer in.
 
     `t` is in the agent's language in their private chat, and in the group's language in the group. `session.t` is
     always in the agent's language, for texts that only they see.
@@ -51,10 +53,11 @@ class StaffSession:
     message: Message | None
     """The agent's message, or the message with the pressed button. None if Telegram no longer gives its content."""
     t: Translator
+    is_agent: bool = True
 
     @property
     def user(self) -> User:
-        """The agent."""
+        """The agent, or the operator."""
         return self.session.user
 
     @property
@@ -78,6 +81,7 @@ class StaffSession:
 
     async def say(self, screen: Screen) -> int | None:
         """Reply with a new message. Return its id, or None if it may not have been sent."""
+        screen = self._with_usable_buttons(screen)
         sent = await self.messenger.send_text(
             self.chat_id,
             screen.text,
@@ -90,6 +94,7 @@ class StaffSession:
 
     async def edit_message(self, screen: Screen) -> None:
         """Replace the content of the pressed message. If it can't be edited, send a new one."""
+        screen = self._with_usable_buttons(screen)
         if self.is_private:
             await self.session.keep_pressed(screen)
         if self.message_id is not None:
@@ -99,6 +104,15 @@ class StaffSession:
             if not isinstance(edited, Gone | Invalid):
                 return
         await self.say(screen)
+
+    def _with_usable_buttons(self, screen: Screen) -> Screen:
+        """Return the screen without what only agents can press."""
+        if self.is_agent:
+            return screen
+        rows = (
+            tuple(each for each in row if each.data is None or LookupButton.read(each.data)) for row in screen.keyboard
+        )
+        return replace(screen, keyboard=tuple(filter(None, rows)))
 
     async def toast(self, key: str, *, alert: bool = False, **arguments: object) -> None:
         """Show a short text over the screen, only to the agent who pressed."""
@@ -112,18 +126,22 @@ class StaffSessions:
         self._infra = infra
         self._staff_chat = staff_chat
 
-    def routes(self) -> Routes[StaffSession]:
-        """Return empty routes for support agents. Their commands don't exist for other users."""
-        return Routes[StaffSession](Audience.SUPPORT, in_groups=True)
+    def routes(self, audience: Audience = Audience.SUPPORT) -> Routes[StaffSession]:
+        """Return empty routes for support agents, or all staff. Their commands don't exist for other users."""
+        return Routes[StaffSession](audience, in_groups=True)
 
     def is_agent(self, user_id: int) -> bool:
         """Return whether this user is a support agent now."""
         return user_id in self._staff_chat.agent_ids
 
-    async def open(self, session: Session, update: Update) -> StaffSession | None:
-        """Return the session of an update, or None if its user can't act as an agent here."""
+    async def open(
+        self, session: Session, update: Update, audience: Audience = Audience.SUPPORT
+    ) -> StaffSession | None:
+        """Return the session of an update, or None if its user can't act here as one of this audience."""
         chat, message = update.effective_chat, update.effective_message
-        if chat is None or not self.is_agent(session.user.id):
+        is_agent = self.is_agent(session.user.id)
+        may_look = audience is Audience.STAFF and session.is_operator and session.is_private
+        if chat is None or not (is_agent or may_look):
             return None
         t = session.t if chat.type == Chat.PRIVATE else await self.read_translator(chat.id)
         if t is None:
@@ -136,6 +154,7 @@ class StaffSessions:
             message_id=message.message_id if message is not None else None,
             message=message,
             t=t,
+            is_agent=is_agent,
         )
 
     async def refuse(self, session: Session) -> None:
@@ -209,7 +228,7 @@ class TicketMessages:
     async def _save(
         self, staff: StaffSession, ticket: Ticket, message_id: int | None, role: BotMessageRole, argument: str
     ) -> None:
-        if message_id is None:
+        if message_id is None or not staff.is_agent:
             return
         bot_message = BotMessage(
             chat_id=staff.chat_id,
@@ -280,16 +299,16 @@ class TicketPages:
             await record_audit(tx, staff_id, AuditAction.LOOKED, subject, now, user_id=ticket.user_id)
             return await read_case(tx, ticket.user_id, ticket.order_reference)
 
-    async def show(self, staff: StaffSession, ticket: Ticket, argument: str = "") -> None:
-        """Show a ticket's page as a new message of the ticket, or in place of the pressed message (`HERE`)."""
+    async def show(self, staff: StaffSession, ticket: Ticket, *, in_place: bool = False) -> None:
+        """Show a ticket's page as a new message of the ticket, or in place of the pressed message."""
         case = await self.view(staff.user.id, ticket, staff.now)
         async with self._database.reading() as tx:
             cards = await BotMessageRepository(tx).cards(ticket.reference)
         link = next((card.link for card in cards if card.link), None)
         reader = await staff.reader_who_knows(ticket.claimed_by, ticket.closed_by, *case.people)
-        screen = show_ticket(reader, ticket, case, link)
+        screen = show_ticket(reader, ticket, case, link, can_reply=staff.is_agent)
         await staff.session.acknowledge()
-        if argument == HERE:
+        if in_place:
             await staff.edit_message(screen)
         else:
             await self._messages.say(staff, ticket, screen)

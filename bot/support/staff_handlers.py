@@ -152,7 +152,6 @@ class StaffTicketHandlers:
         """Return the buttons."""
         routes = self._sessions.routes()
         actions: Mapping[StaffTicketAction, _Action] = {
-            StaffTicketAction.SHOW: self._show,
             StaffTicketAction.CLAIM: self._claim,
             StaffTicketAction.TAKE_OVER: self._take_over,
             StaffTicketAction.CLOSE: self._close,
@@ -186,9 +185,6 @@ class StaffTicketHandlers:
         with bind_fields(**ticket.log_fields):
             async with alert_on_rejection(staff):
                 await act(staff, ticket, button.argument)
-
-    async def _show(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
-        await self._ticket_pages.show(staff, ticket, argument)
 
     async def _refresh(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
         await self._order_refresh.refresh(staff, ticket)

@@ -17,7 +17,12 @@ from tests.texts import TRANSLATIONS
 
 APP = build_declared()
 MENUS = collect_menus(routes for feature in APP.features for routes in feature.routes)
-MENU_OF = {Audience.EVERYONE: Menu.EVERYONE, Audience.OPERATORS: Menu.OPERATORS, Audience.SUPPORT: Menu.SUPPORT}
+MENU_OF = {
+    Audience.EVERYONE: Menu.EVERYONE,
+    Audience.OPERATORS: Menu.OPERATORS,
+    Audience.STAFF: Menu.OPERATORS,
+    Audience.SUPPORT: Menu.SUPPORT,
+}
 
 
 def test_the_table_of_routes_can_be_printed() -> None:
@@ -44,7 +49,7 @@ KNOWN_ORDER = {
     Menu.EVERYONE: (
         "send request requests recipients rate status orders verify cancel settings phrase privacy language help start"
     ),
-    Menu.OPERATORS: "status broadcast broadcasts stats destinations export reconcile audit reports rate",
+    Menu.OPERATORS: "status find broadcast broadcasts stats destinations export reconcile audit reports rate",
     Menu.SUPPORT: "tickets find order customer replies note unsend",
     Menu.GROUP: "tickets find order customer replies note unsend help language verify",
 }
@@ -64,6 +69,7 @@ def test_every_kind_of_button_has_a_handler() -> None:
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_help_of_operators_names_all_their_commands(locale: str) -> None:
-    theirs = {route.name for route in updates.list_routes(APP) if route.audience is Audience.OPERATORS and route.menu}
+    routes = (route for route in updates.list_routes(APP) if route.audience in {Audience.OPERATORS, Audience.STAFF})
+    theirs = {route.name for route in routes if Menu.OPERATORS in route.menu}
     named = set(re.findall(r"(?<!<)/[a-z]+", show_help(TRANSLATIONS.get(locale)).text))
     assert named == theirs | {"/status"}

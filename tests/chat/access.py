@@ -50,15 +50,21 @@ from bot.rates.buttons import RateButton, SubscriptionAction, SubscriptionButton
 from bot.rates.model import ChartPeriod
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
 from bot.sandbox.bot_api.box import KEPT_EVENTS
-from bot.staff.buttons import AlarmAction, AlarmButton, AuditExportButton, AuditFileButton, AuditPageButton
+from bot.staff.buttons import (
+    AlarmAction,
+    AlarmButton,
+    AuditExportButton,
+    AuditFileButton,
+    AuditPageButton,
+    LookupButton,
+    LookupPage,
+)
 from bot.staff.model import AlarmKind
 from bot.support.buttons import (
     GroupLanguageButton,
     HelpButton,
     HelpPage,
     LeaveTicketQuestionButton,
-    LookupButton,
-    LookupPage,
     NewTicketButton,
     ReplyChoiceAction,
     ReplyChoiceButton,
@@ -154,10 +160,10 @@ def command_names(*, in_groups: bool = False) -> frozenset[str]:
 
 
 @cache
-def button_prefixes(audience: Audience) -> frozenset[str]:
-    """Return the prefixes of the buttons for this audience."""
+def button_prefixes(*audiences: Audience) -> frozenset[str]:
+    """Return the prefixes of the buttons for these audiences."""
     routes = (
-        route for route in updates.list_routes(APP) if route.audience is audience and not route.name.startswith("/")
+        route for route in updates.list_routes(APP) if route.audience in audiences and not route.name.startswith("/")
     )
     return frozenset(route.name.partition(":")[0] for route in routes)
 
@@ -317,6 +323,8 @@ def _made_up(matters: PrivateData) -> Iterator[str]:
 def _looked_up(matters: PrivateData) -> Iterator[str]:
     queries: Mapping[LookupPage, tuple[str, ...]] = {
         LookupPage.TICKETS: tuple(f"{which}:0" for which in TicketFilter),
+        **dict.fromkeys((LookupPage.TICKET, LookupPage.TICKET_HERE), matters.tickets),
+        LookupPage.ORDER_OF_ALARM: matters.orders,
         LookupPage.ORDER: (*matters.orders, *(f"{MARK}{service_id}" for service_id in matters.service_ids)),
         LookupPage.EVIDENCE: (*matters.orders, *(f"{MARK}{service_id}" for service_id in matters.service_ids)),
         LookupPage.FOUND: tuple(order[:4] for order in matters.orders),

@@ -36,12 +36,18 @@ ROUTES = [routes for feature in access.APP.features for routes in feature.routes
 SUPPORT_COMMANDS = tuple(collect_menus(ROUTES)[Menu.SUPPORT])
 """The commands of agents in private."""
 
+OPERATORS_COMMANDS = tuple(
+    each.name[1:] for routes in ROUTES for each in routes.routes if each.audience is Audience.OPERATORS and each.menu
+)
+
 TRANSLATIONS = Translations.load(strict=True)
 SECRET_TEXT = "only between us"
 ORDER_LINE = "/send 500rb bca 8620123456"
 TICKET = re.compile("T-[0-9A-Z]{5}")
 NOBODY = "999"
 OPERATORS_BUTTONS = re.compile("^(?:bc|bd|st|al|au|rc|dn):")
+OTHERS_BUTTONS = re.compile(f"(?!{OPERATORS_BUTTONS.pattern})")
+LOOKUPS = re.compile("^lu:")
 NONE = re.compile("(?!)")
 PICTURE = png(8, 8)
 
@@ -83,7 +89,7 @@ class Attempt:
     def refusal(self, pressed: str) -> str | None:
         """Return the answer to a press, or None for a button that any user may press about themselves."""
         t = TRANSLATIONS.get(self.language)
-        if pressed.partition(":")[0] in access.button_prefixes(Audience.SUPPORT):
+        if pressed.partition(":")[0] in access.button_prefixes(Audience.SUPPORT, Audience.STAFF):
             return t.plain("support.staff.not_yours")
         if self.is_in_a_group:
             return t.plain("users.stale.in_group")
@@ -330,7 +336,13 @@ async def test_whoever_may_not_gets_nowhere_by_any_button_or_command(shared: Acc
         shared,
         Attempt("a stranger", shared.stranger),
         Attempt("another sender", made.sari, "id"),
-        Attempt("an operator", made.oscar, but=OPERATORS_BUTTONS, commands=SUPPORT_COMMANDS),
+        Attempt(
+            "an operator",
+            made.oscar,
+            but=re.compile(f"{OPERATORS_BUTTONS.pattern}|{LOOKUPS.pattern}"),
+            commands=set(SUPPORT_COMMANDS) - {"find"},
+        ),
+        Attempt("an agent", made.rina, but=OTHERS_BUTTONS, commands=OPERATORS_COMMANDS),
         Attempt("an unlisted member", ChatUser(made.telegram, shared.member.id, SUPPORT_GROUP_ID)),
         Attempt("a supporter in a foreign group", ChatUser(made.telegram, 3001, elsewhere)),
     )

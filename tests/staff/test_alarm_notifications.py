@@ -39,6 +39,7 @@ class SentMessages:
 
     texts: dict[int, list[str]] = field(default_factory=dict)
     keyboards: dict[int, list[Keyboard]] = field(default_factory=dict)
+    silent: list[bool] = field(default_factory=list)
 
     @property
     def names(self) -> "SentMessages":
@@ -48,7 +49,8 @@ class SentMessages:
         """Return the names that Telegram has of staff."""
         return {OSCAR: "Oscar"}
 
-    async def send_text(self, chat_id: int, markup: str, keyboard: Keyboard, **_: Any) -> Delivered:
+    async def send_text(self, chat_id: int, markup: str, keyboard: Keyboard, *, silent: bool, **_: Any) -> Delivered:
+        self.silent.append(silent)
         self.texts.setdefault(chat_id, []).append(readable(markup))
         self.keyboards.setdefault(chat_id, []).append(keyboard)
         return Delivered(1)
@@ -108,8 +110,8 @@ async def test_the_alarm_of_an_order_that_failed_is_the_operators_and_support_ha
     assert reference in sent_messages.texts[OSCAR][0]
     assert says(readable(sent_messages.texts[OSCAR][0]), "staff.alarm.todo.order_failed", id="svc-1")
     assert (sent_messages.labels(OSCAR), sent_messages.labels(OLGA)) == (
-        [label("staff.alarm.take"), label("staff.alarm.seen_to")],
-        [label("staff.alarm.take", "id"), label("staff.alarm.seen_to", "id")],
+        [label(f"staff.alarm.{each}") for each in ("take", "order", "seen_to")],
+        [label(f"staff.alarm.{each}", "id") for each in ("take", "order", "seen_to")],
     )
     assert sent_messages.texts.get(RINA) is None
     async with system.store.reading() as tx:
@@ -139,10 +141,12 @@ async def test_a_reminder_names_all_that_is_wrong_when_it_arrives(
     assert await system.alarms.remind()
     await system.deliver()
     assert starts(sent_messages.texts[OSCAR][-1], "staff.alarm.still")
+    assert not any(sent_messages.silent), "alarms and reminders have a sound"
     assert reference in sent_messages.texts[OSCAR][-1]
     assert says(sent_messages.texts[OSCAR][-1], "staff.alarm.key_refused")
     assert sent_messages.labels(OSCAR) == [
         label("staff.alarm.take_all", count=2),
+        reference,
         label("staff.alarm.seen_to_order", reference=reference),
         label("staff.alarm.status"),
     ]

@@ -13,7 +13,7 @@ from bot.orders.order import Order
 from bot.orders.screens import order_messages, order_page
 from bot.payments.tokens import ARBITRUM
 from bot.settlement.reading import LONGEST_DETAIL, LONGEST_INVOICE
-from bot.support.buttons import LookupButton, LookupPage
+from bot.staff.buttons import LookupButton, LookupPage
 from bot.support.screens.case import evidence_button
 from bot.support.screens.lookups import show_evidence
 from tests.orders.builders import an_open_order, orders_in_each_state, some_evidence

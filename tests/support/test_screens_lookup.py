@@ -11,7 +11,7 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Phase, payer_on_page
 from bot.settlement.model import PayoutMethod
-from bot.support.buttons import LookupButton, LookupPage
+from bot.staff.buttons import LookupButton, LookupPage
 from bot.support.cases import Case
 from bot.support.lookup_model import (
     PAGE_SIZE,
@@ -111,7 +111,7 @@ def test_an_orders_page_leads_to_its_user_its_tickets_and_its_full_recipient() -
     case = Case(user_id=1001, user=EMMA, order=an_open_order(), tickets=(about, other))
     buttons = ScreenCase("order", show_order(READER, case)).buttons
     assert [button.data for button in buttons] == [
-        f"tk:{about.reference}:show",
+        f"lu:ticket:{about.reference}",
         "lu:person:1001",
         "rv:ABC2345:ask",
         "lu:order:ABC2345",
@@ -190,7 +190,7 @@ def test_a_tickets_page_leads_to_where_it_is_answered() -> None:
     assert [button.data for button in seen.buttons][-3:] == [
         "lu:order:ABC2345",
         "lu:person:1001",
-        f"tk:{about}:show:here",
+        f"lu:again:{about}",
     ]
     assert says(seen.text, "support.staff_ticket.waits", at="07:05 WIB")
 

@@ -13,9 +13,10 @@ from bot.orders.repository import OrderRepository
 from bot.settlement.budget import Budget
 from bot.settlement.errors import KeyRefused, NoAnswer, OrderNotFound, SettlementFailure, SlowDown
 from bot.settlement.model import OrderReport, OrderRequest
+from bot.staff.buttons import LookupButton, LookupPage
 from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
-from bot.support.buttons import LookupButton, LookupPage, RevealAction, RevealButton
+from bot.support.buttons import RevealAction, RevealButton
 from bot.support.service_orders import MARK, ServiceOrder, ServiceOrders, find_subject, is_service_id
 from tests.orders.builders import an_order
 from tests.orders.order_system import EMMA

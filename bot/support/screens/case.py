@@ -31,7 +31,8 @@ from bot.payments.tokens import LIGHTNING
 from bot.recipients.formatting import format_destination
 from bot.recipients.numbers import mask_number
 from bot.settlement.model import FAILED, STEP_OF_STATE
-from bot.support.buttons import LookupButton, LookupPage, RevealAction, RevealButton, button
+from bot.staff.buttons import LookupButton, LookupPage
+from bot.support.buttons import RevealAction, RevealButton, button
 from bot.support.cases import MAX_OTHERS, UNDELIVERED, Case, DeliveryState, get_delivery_state, is_not_agreed
 from bot.support.model import Ticket
 from bot.support.notifications import TicketNotification

@@ -30,16 +30,8 @@ from bot.recipients.formatting import format_destination, format_method
 from bot.recipients.holders import mask_name
 from bot.settlement.errors import KeyRefused, OrderNotFound, SettlementFailure, SlowDown
 from bot.settlement.model import FAILED, STEP_OF_STATE, OrderReport, OrderStep
-from bot.support.buttons import (
-    HERE,
-    MAX_QUERY_BYTES,
-    LookupButton,
-    LookupPage,
-    StaffTicketAction,
-    StaffTicketButton,
-    button,
-    rows,
-)
+from bot.staff.buttons import MAX_QUERY_BYTES, LookupButton, LookupPage
+from bot.support.buttons import button, rows
 from bot.support.cases import Case
 from bot.support.lookup_model import (
     CHOSEN,
@@ -142,7 +134,7 @@ def _order_button(reference: str) -> Button:
 
 
 def _ticket_button(ticket: Ticket) -> Button:
-    return Button(ticket.reference, data=StaffTicketButton(ticket.reference, StaffTicketAction.SHOW).pack())
+    return Button(ticket.reference, data=LookupButton(LookupPage.TICKET, ticket.reference).pack())
 
 
 def _refresh_button(t: Translator, page: LookupPage, query: object) -> Button:
@@ -189,12 +181,12 @@ def show_order(reader: Reader, case: Case) -> Screen:
     )
 
 
-def show_ticket(reader: Reader, ticket: Ticket, case: Case, link: str | None) -> Screen:
+def show_ticket(reader: Reader, ticket: Ticket, case: Case, link: str | None, *, can_reply: bool = True) -> Screen:
     """Return a ticket's page, with buttons to its order and its user. `link` opens the ticket in the staff's group."""
-    t, card = reader.t, show_card(reader, ticket, case)
+    t, card = reader.t, show_card(reader, ticket, case, can_reply=can_reply)
     order = (_order_button(case.order.reference),) if case.order else ()
     there = (Button(t.plain("support.lookup.go_there"), url=link),) if link else ()
-    refresh = button(t, "orders.button.refresh", StaffTicketButton(ticket.reference, StaffTicketAction.SHOW, HERE))
+    refresh = _refresh_button(t, LookupPage.TICKET_HERE, ticket.reference)
     return Screen(card.text, (*card.keyboard, *rows(there, (*order, *user_row(t, case.user_id), refresh))))
 
 

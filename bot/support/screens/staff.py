@@ -13,11 +13,10 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Failure, Order, Phase
 from bot.recipients.formatting import format_method
 from bot.settlement.model import OrderReport
+from bot.staff.buttons import LookupButton, LookupPage
 from bot.staff.model import UNDONE, Outcome
 from bot.support.buttons import (
     GroupLanguageButton,
-    LookupButton,
-    LookupPage,
     ReplyChoiceAction,
     ReplyChoiceButton,
     StaffTicketAction,
@@ -41,12 +40,14 @@ NO_STATE = "-"
 _NAMED = re.compile(r"^(?:(?:🎫|✅) |👤[^\n]{0,120}\()(T-[0-9A-Z]{5})\b", re.MULTILINE)
 
 
-def show_card(reader: Reader, ticket: Ticket, case: Case, *, notice: str = "", has_topic: bool = False) -> Screen:
+def show_card(
+    reader: Reader, ticket: Ticket, case: Case, *, notice: str = "", has_topic: bool = False, can_reply: bool = True
+) -> Screen:
     """Return the card of a ticket: its status, the whole case, and the buttons.
 
     `has_topic` says whether the ticket has a topic, in which agents can write without replying.
     """
-    hint = _hint(reader.t, ticket, has_topic=has_topic)
+    hint = _hint(reader.t, ticket, has_topic=has_topic) if can_reply else ""
     before = "\n\n".join(part for part in (notice, format_status(reader, ticket), hint) if part)
     others = replace(case, tickets=tuple(other for other in case.tickets if other.reference != ticket.reference))
     text = case_screens.format_case(reader, others, before=before)

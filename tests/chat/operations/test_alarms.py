@@ -57,6 +57,13 @@ async def test_how_an_order_ended_reaches_the_customer_by_a_press_and_can_be_und
         await wait_for_card(rina, user)
         reference = str(row_of(kirim, order)["reference"])
         alarm = await oscar.sees(like("staff.alarm.order_failed"), anywhere=True)
+        assert (await rina.presses(await rina.says("/help"), f"al:done:order_failed:{reference}", force=True))[
+            "text"
+        ] == label("users.stale.button")
+        await oscar.taps(label("staff.alarm.order"), message=alarm)
+        page = await oscar.sees(like("support.case.reference", reference=reference))
+        assert page["reply_to_message"]["message_id"] == alarm["message_id"], "the alarm and its buttons stay"
+        assert "rv:" not in str(page["reply_markup"])
         await oscar.taps(label("staff.alarm.seen_to"), message=alarm)
         await oscar.taps(label("staff.alarm.outcome_refunded"))
         handled = await oscar.sees(like("staff.alarm.handled", reference=reference))

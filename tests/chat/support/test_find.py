@@ -111,5 +111,36 @@ async def test_an_id_that_is_nobodys_is_searched_as_a_number(shared_system: Syst
     assert re.search(shown_user(emma.id), text_of(page)) or "Newcomer" in text_of(page)
 
 
+@session_loop
+async def test_an_operator_finds_the_same_masked_and_can_only_look(shared_system: System) -> None:
+    oscar, emma = ChatUser(shared_system.telegram, shared_system.oscar.id), await new_user(shared_system)
+    await oscar.speaks("en")
+    reference, _ = await place_order(shared_system, emma)
+    ticket = Ticket.open(emma.id, NOW, order_reference=reference)
+    async with open_transaction(shared_system) as tx:
+        assert await TicketRepository(tx).add(ticket)
+    await oscar.says(f"/find {reference}")
+    page = await oscar.sees(like("support.case.reference", reference=reference))
+    assert hides_recipient(page)
+    assert callback_data(page) == [f"lu:ticket:{ticket.reference}", f"lu:person:{emma.id}", f"lu:order:{reference}"]
+    assert lookups_in_audit_log(shared_system, f"order:{reference}")[-1] == (oscar.id, f"order:{reference}", emma.id)
+    await oscar.taps(ticket.reference, message=page)
+    card = await oscar.sees(like("support.staff_ticket.unclaimed", reference=ticket.reference))
+    assert {each.partition(":")[0] for each in callback_data(card)} == {"lu"}
+    assert text("support.staff_ticket.hint") not in text_of(card)
+    await oscar.taps(label("orders.button.refresh"), message=card)
+    await oscar.says("not for the customer", reply_to=card)
+    for data in (f"rv:{reference}:ask", f"tk:{ticket.reference}:claim", f"tk:{ticket.reference}:close"):
+        assert (await oscar.presses(card, data, force=True))["text"] == label("support.staff.not_yours")
+    assert await emma.count("not for the customer") == 0
+    async with open_transaction(shared_system) as tx:
+        assert await TicketRepository(tx).get(ticket.reference) == ticket
+
+
+def callback_data(message: Json) -> list[str]:
+    rows = message["reply_markup"]["inline_keyboard"]
+    return [button["callback_data"] for row in rows for button in row if "callback_data" in button]
+
+
 def buttons_of(message: Json) -> list[str]:
     return [button["text"] for row in message["reply_markup"]["inline_keyboard"] for button in row]

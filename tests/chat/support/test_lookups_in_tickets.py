@@ -95,7 +95,7 @@ async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_p
             (page, f"lu:order:{reference}"),
             (page, f"lu:person:{emma.id}"),
             (listed, "lu:tickets:open~0"),
-            (listed, f"tk:{ticket}:show"),
+            (listed, f"lu:ticket:{ticket}"),
         ):
             pressed = await rina.presses(message, data)
             assert pressed["text"] == label("support.staff.not_yours")

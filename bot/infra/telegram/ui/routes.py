@@ -42,6 +42,7 @@ class Audience(StrEnum):
 
     EVERYONE = "everyone"
     SUPPORT = "support"
+    STAFF = "staff"  # support, and in their private chats operators
     OPERATORS = "operators"
 
 
