@@ -1,54 +1,31 @@
 """The composition root: its parts are connected, so an event of one reaches the others."""
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from types import SimpleNamespace
-from typing import Any, cast
 
-import httpx
 import pytest
-from telegram import CallbackQuery, Chat, Message, Update, User
+from telegram import CallbackQuery, Update, User
 from typer.testing import CliRunner
 
-from bot import __version__, updates
+from bot import __version__
 from bot.__main__ import cli
 from bot.app import App
 from bot.infra.outbox.model import NotificationKind, Sent
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.inbound.message_limit import MessageLimit
-from bot.infra.watchdog import ProcessState
 from bot.orders.notifications import OrderNotification
-from bot.orders.repository import OrderRepository
 from bot.settlement.errors import SlowDown
 from bot.updates import UpdateRouter
-from bot.web_servers import WebServers
 from tests.app.built_app import built_app
-from tests.orders.builders import an_open_order
 from tests.texts import text
 
 EMMA = 1001
-TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
 
 
 @pytest.fixture
 async def app(file: str) -> AsyncIterator[App]:
     async with built_app(file, http_port=8080, public_url="https://pay.example") as app:  # the port isn't opened
         yield app
-
-
-async def test_the_orders_of_a_user_who_writes_are_polled_first(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    handled: list[Update] = []
-
-    async def handle(_: object, update: Update, *__: object) -> None:
-        handled.append(update)
-
-    monkeypatch.setattr(updates, "handle", handle)
-    chat, user = Chat(EMMA, Chat.PRIVATE), User(EMMA, "Emma", is_bot=False)
-    update = Update(1, message=Message(1, datetime.now(UTC), chat, from_user=user, text="halo"))
-    message_limit = MessageLimit(0, app.clock, app.infra.messenger, app.readers.translator_for)
-    await UpdateRouter(app, message_limit).process(update)
-    assert handled == [update]
-    assert app.orders.poller._viewed.users() == (EMMA,)
 
 
 async def test_a_press_on_a_message_that_telegram_does_not_show_is_answered(
@@ -65,19 +42,6 @@ async def test_a_press_on_a_message_that_telegram_does_not_show_is_answered(
     message_limit = MessageLimit(0, app.clock, app.infra.messenger, app.readers.translator_for)
     await UpdateRouter(app, message_limit).process(update)
     assert answered == [("77", text("users.stale.button", "id"))]
-
-
-async def test_an_order_whose_page_is_open_is_polled_first(app: App) -> None:
-    order = an_open_order(page_token=TOKEN)
-    async with app.database.transaction() as tx:
-        assert await OrderRepository(tx).add(order)
-    servers = WebServers(app, ProcessState())
-    servers.show_pages(cast("Any", None))  # no update is received
-    transport = httpx.ASGITransport(servers.public)
-    async with httpx.AsyncClient(transport=transport, base_url="https://pay.example") as browser:
-        assert app.orders.poller._viewed.references() == ()
-        (await browser.get(f"/p/{TOKEN}")).raise_for_status()
-        assert app.orders.poller._viewed.references() == (order.reference,)
 
 
 async def test_a_rejection_of_anybodys_request_halves_the_budget_of_the_poller(

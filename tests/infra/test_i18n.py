@@ -12,7 +12,6 @@ from bot.infra.i18n import (
     Html,
     MissingArgument,
     Translations,
-    choose_locale,
 )
 
 ENGLISH = Catalogue(
@@ -90,28 +89,3 @@ def test_a_missing_argument_is_an_error_in_tests_and_a_gap_for_people() -> None:
     with capture_logs() as logs:
         assert LENIENT.get("en")("greeting") == "Hello, <b>…</b>!"
     assert logs == [{"event": "translation_failed", "fault": "greeting needs name", "log_level": "error"}]
-
-
-@pytest.mark.parametrize(
-    ("chosen", "telegram", "expected"),
-    [
-        ("id", "en", "id"),
-        (None, "en", "en"),
-        (None, "en-GB", "en"),
-        (None, "id-ID", "id"),
-        (None, "ID_id", "id"),
-        (None, "in", "id"),
-        (None, "ms", "id"),
-        (None, "jv-ID", "id"),
-        (None, "su", "id"),
-        ("en", "ms", "en"),
-        (None, "de", "en"),
-        (None, None, "en"),
-        ("", "", "en"),
-        ("fr", "id", "id"),
-    ],
-)
-def test_a_user_is_spoken_to_in_the_language_they_chose_or_else_in_their_apps(
-    chosen: str | None, telegram: str | None, expected: str
-) -> None:
-    assert choose_locale(chosen, telegram) == expected

@@ -80,13 +80,6 @@ async def rows(store: Database) -> dict[int, tuple[str, int]]:
         return {chat_id: (owner, epoch) for chat_id, owner, epoch in found}
 
 
-async def ends(store: Database, chat_id: int) -> float:
-    """Return in how many seconds a lease ends."""
-    async with store.reading() as tx:
-        left = "SELECT extract(epoch FROM expires_at - clock_timestamp()) FROM chat_leases WHERE chat_id = :chat"
-        return float(await tx.connection.scalar(text(left), {"chat": chat_id}))
-
-
 async def add_job(tx: Transaction, chat_id: int, kind: str) -> None:
     await InboxRepository(tx).add([InboxItem.job(chat_id, kind, "", NOW)])
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from telegram import CallbackQuery, Chat, ChatMemberLeft, ChatMemberUpdated, Message, Update, User
+from telegram import CallbackQuery, Chat, Message, Update, User
 
 from bot.infra.i18n import Translator
 from bot.infra.telegram.inbound.attempts import RECEIVED_AT
@@ -142,20 +142,6 @@ async def test_a_clock_that_differs_from_telegrams_changes_nothing(offset: timed
     assert not any([await chats.rejects(typed(EMMA, earlier)) for _ in range(50)])
     live = [await chats.rejects(typed(EMMA, chats.clock.now() + offset)) for _ in range(4)]
     assert live == [False, False, False, True]
-
-
-async def test_a_group_is_refused_without_a_word(chats: LimitedChats) -> None:
-    refused = [await chats.rejects(typed(-500, chats.clock.now(), Chat.GROUP)) for _ in range(5)]
-    assert refused == [False] * 3 + [True] * 2
-    assert chats.sent == []
-
-
-async def test_a_change_of_membership_is_always_heard(chats: LimitedChats) -> None:
-    user, chat = User(EMMA, "Emma", is_bot=False), Chat(EMMA, Chat.PRIVATE)
-    left = ChatMemberLeft(user)
-    update = Update(1, my_chat_member=ChatMemberUpdated(chat, user, BEGINNING, left, left))
-    await chats.send_messages(10)
-    assert not await chats.rejects(update)
 
 
 @given(gaps=st.lists(st.floats(0, 40), max_size=60), limit=st.integers(1, 5))

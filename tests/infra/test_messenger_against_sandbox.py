@@ -12,7 +12,6 @@ from bot.infra.telegram.outbound.limiter import Limits, Priority, SendLimiter
 from bot.infra.telegram.outbound.sender import (
     Delivered,
     Gone,
-    Invalid,
     Messenger,
     Moved,
     NotModified,
@@ -142,20 +141,6 @@ async def test_a_refusal_for_frequency_says_when_and_that_nothing_was_sent(
     assert await telegram.send_text(EMMA, "Hello", priority="money") == TryLater(77.0)
 
 
-@pytest.mark.parametrize(
-    ("kind", "arrives"), [("drop_before", False), ("drop_after", True), ("500", False), ("html", False)]
-)
-async def test_a_call_without_an_answer_may_have_arrived(
-    server: Running, telegram: Messenger, kind: str, *, arrives: bool
-) -> None:
-    await fault(server, kind, times=1)
-    outcome = await telegram.send_text(EMMA, "once", priority="money")
-    assert isinstance(outcome, TryLater)
-    assert outcome.maybe_sent
-    assert (await texts(server)).count("once") == arrives
-    await sent(telegram, "and the way is free again")
-
-
 async def test_a_refused_token_is_said_without_the_token(server: Running) -> None:
     token = "999999:" + "z" * 35
     with capture_logs() as logs:
@@ -165,31 +150,6 @@ async def test_a_refused_token_is_said_without_the_token(server: Running) -> Non
     assert not outcome.maybe_sent
     assert [line["event"] for line in logs] == ["bot_token_rejected"]
     assert "zzz" not in str(logs)
-
-
-async def test_markup_of_our_own_making_that_is_wrong_is_an_error_in_the_log(telegram: Messenger) -> None:
-    with capture_logs() as logs:
-        outcome = await telegram.send_text(EMMA, "<b>never closed", priority="talk")
-    assert isinstance(outcome, Invalid)
-    assert [(line["event"], line["log_level"]) for line in logs] == [("message_rejected", "error")]
-
-
-async def test_a_text_that_is_too_long_is_cut_rather_than_refused(server: Running, telegram: Messenger) -> None:
-    with capture_logs() as logs:
-        await sent(telegram, "<b>" + "a&lt;" * 3000 + "</b>")
-        photo = await telegram.send_photo(EMMA, png(30, 30), "<code>" + "b" * 3000 + "</code>", priority="talk")
-    assert isinstance(photo, Delivered)
-    *_, text, caption = await server.sees(EMMA)
-    assert (len(text["text"]), len(caption["caption"])) == (4096, 1024)
-    assert [line["event"] for line in logs] == ["message_truncated", "message_truncated"]
-
-
-async def test_a_press_is_answered_and_one_too_old_is_fine(server: Running, telegram: Messenger) -> None:
-    message_id = await sent(telegram, keyboard=KEYBOARD)
-    pressed = await server.presses(EMMA, message_id, "pay:1")
-    assert await telegram.answer_press(pressed["query_id"], "Ja " * 100, alert=True) == Delivered()
-    assert await telegram.answer_press(pressed["query_id"]) == Delivered()
-    assert await telegram.answer_press("4711") == Delivered()
 
 
 async def group(server: Running, kind: str = "group") -> int:

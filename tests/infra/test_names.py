@@ -8,7 +8,7 @@ import pytest
 from telegram.error import BadRequest
 
 from bot.infra.telegram.outbound import names
-from bot.infra.telegram.outbound.names import KEEP_SECONDS, RETRY_SECONDS, Names
+from bot.infra.telegram.outbound.names import KEEP_SECONDS, Names
 from bot.infra.telegram.ui.reader import Reader
 from tests.screens import HOSTILE_NAMES, JAKARTA, NOW
 from tests.texts import TRANSLATIONS, readable
@@ -63,17 +63,6 @@ async def test_a_name_is_asked_for_once_an_hour() -> None:
     bot.known[EMMA] = "Emma K."
     clock.now += KEEP_SECONDS
     assert await cache.find((EMMA,)) == {EMMA: "Emma K."}
-
-
-async def test_whom_telegram_does_not_name_has_no_name_and_is_asked_about_again_a_minute_later() -> None:
-    bot, clock = FakeBot({SARI: None}), Clock()
-    cache = a_cache(bot, clock)
-    assert await cache.find((EMMA, SARI)) == {}
-    assert await cache.find((EMMA,)) == {}
-    assert sorted(bot.asked) == [EMMA, SARI]
-    bot.known[EMMA] = "Emma"
-    clock.now += RETRY_SECONDS
-    assert await cache.find((EMMA,)) == {EMMA: "Emma"}
 
 
 async def test_a_message_does_not_wait_long_for_a_name(monkeypatch: pytest.MonkeyPatch) -> None:

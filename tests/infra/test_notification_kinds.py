@@ -1,26 +1,20 @@
 """Each kind of notification is read as it was saved, and an invalid row doesn't stop others."""
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
 
 import pytest
-from structlog.testing import capture_logs
 
 from bot.app import App
 from bot.broadcasts.model import BroadcastMessage, BroadcastWarning, WaitingBroadcast
 from bot.checkout.notifications import DraftPayload
 from bot.infra.db.database import Database
-from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import (
     NoPayload,
     Notification,
     NotificationKind,
-    NotificationStatus,
     Queue,
-    StoredNotification,
     Undeliverable,
     format_mark,
     format_subject,
@@ -40,12 +34,8 @@ from bot.support.notifications import AboutTicket, DeletedTicket, Remark
 from bot.users.model import DeletedUser
 from tests.app.built_app import built_app
 from tests.infra.builders import a_notification, all_notifications
-from tests.orders.order_system import EMMA, SARI, OrderSystem
-from tests.rendering import context_for, renderers_for
+from tests.orders.order_system import EMMA
 from tests.times import NOW
-
-if TYPE_CHECKING:
-    from bot.infra.outbox.rendering import FollowUp
 
 AT = datetime(2026, 3, 1, 9, 30, 0, 123456, tzinfo=UTC)
 AT_TEXT = "2026-03-01T09:30:00.123456Z"
@@ -202,57 +192,3 @@ async def test_a_message_about_money_that_is_given_up_is_missed_and_an_alarm_if_
             alarms = [alarm.kind for alarm in await AlarmRepository(tx).find_open() if alarm.subject == reference]
         assert (missed.link, missed.reference) in {("7f3a", "link:7f3a"), (None, reference)}, kind
         assert alarms == ([] if is_blocked else [AlarmKind.MESSAGE_REFUSED]), kind
-
-
-@dataclass
-class OneKindDelivery:
-    """A delivery whose renderers know only one kind, and its results."""
-
-    system: OrderSystem
-    sent: list[str]
-    followed: list[str]
-
-    async def runs(self) -> None:
-        async def render(notification: Notification[AboutOrder], _: object) -> Any:
-            self.sent.append(notification.payload.reference)
-            return await self.system.sender.send(a_notification())
-
-        async def follow(_: object, notification: Notification[AboutOrder], *__: object) -> None:
-            self.followed.append(notification.payload.reference)
-
-        context = context_for(None, store=self.system.store, messenger=None, now=self.system.clock.now())
-        renderers = renderers_for(context, {OrderNotification.PAID: render})
-        after: dict[NotificationKind, FollowUp] = {OrderNotification.PAID: follow}
-        delivery = OutboxDelivery(
-            self.system.store, renderers, self.system.clock, follow_ups=after, log_fields={"order:": "order"}
-        )
-        for _ in range(4):
-            while await delivery.start_due():
-                await delivery.wait_until_sent()
-            self.system.clock.passes(minutes=15)
-
-
-@pytest.mark.parametrize(
-    ("kind", "payload"),
-    [("a_kind_of_another_version", {"reference": "a secret"}), ("paid", {"order": "a secret"})],
-)
-async def test_a_notification_of_another_version_stays_as_it_is_and_stops_none_behind_it(
-    system: OrderSystem, kind: str, payload: dict[str, object]
-) -> None:
-    now = system.clock.now()
-    rows: list[StoredNotification] = [
-        a_notification(kind=kind, mark="bad", payload=payload, due_at=now, created_at=now),
-        a_notification(payload={"reference": "R2345AB"}, due_at=now, created_at=now),
-        a_notification(payload={"reference": "R2345AC"}, chat_id=SARI, due_at=now, created_at=now),
-    ]
-    async with system.sql.transaction() as tx:
-        assert await OutboxRepository(tx).add(rows) == len(rows)
-    delivered = OneKindDelivery(system, [], [])
-    with capture_logs() as logs:
-        await delivered.runs()
-    assert sorted(delivered.sent) == sorted(delivered.followed) == ["R2345AB", "R2345AC"]
-    async with system.store.reading() as tx:
-        bad, _, _ = await OutboxRepository(tx).find_by_subject("order:R2345AB")
-    assert (bad.status, bad.failure, bad.attempts) == (NotificationStatus.WAITING, None, 0)
-    (entry,) = [each for each in logs if each["event"] == "row_unknown"]
-    assert entry["command"] == f"kirim set-aside outbox {bad.id}"

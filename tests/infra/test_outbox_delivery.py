@@ -24,7 +24,6 @@ from bot.infra.outbox.model import (
     Undeliverable,
 )
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.workers import Wakeup
 from bot.orders.notifications import AboutOrder, OrderNotification
 from bot.users.model import User
 from bot.users.repository import UserRepository
@@ -332,22 +331,6 @@ async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(
         assert await UserRepository(tx).get(7) is None, "half of the follow-up was saved"
 
 
-class CountingWakeup(Wakeup):
-    """A wake-up that counts its calls."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.calls = 0
-        self.is_called = asyncio.Event()
-
-    def __call__(self) -> None:
-        self.wake_here()
-
-    def wake_here(self) -> None:
-        self.calls += 1
-        self.is_called.set()
-
-
 class CountingDatabase:
     """A database that counts the transactions that write."""
 
@@ -454,11 +437,10 @@ async def test_what_is_queued_in_a_transaction_that_fails_is_not_sent(system: Or
 
 
 async def test_a_chat_of_another_process_is_left_to_it(system: OrderSystem) -> None:
-    wakeup = CountingWakeup()
     leases = ForgetfulLeases()
     leases.get = lambda _: None  # type: ignore[method-assign,assignment]
-    delivery = OutboxDelivery(system.store, system.sender, system.clock, wakeup=wakeup, leases=leases)
+    delivery = OutboxDelivery(system.store, system.sender, system.clock, leases=leases)
     await delivery.start_due()
     system.sql.before_commit = delivery.mark_due_in
     await queue(system, "paid")
-    assert (wakeup.calls, await count_by_status(system)) == (1, {NotificationStatus.WAITING: 1})
+    assert await count_by_status(system) == {NotificationStatus.WAITING: 1}

@@ -50,29 +50,6 @@ async def test_those_that_are_due_first_come_first_and_one_more_than_can_be_sent
         assert [each.chat_id for each in found] == [*range(slots, 0, -1), 1001], "the last says that slots lack"
 
 
-async def test_each_queue_has_its_heads_in_one_query(store: Database) -> None:
-    async with store.transaction() as tx:
-        outbox = OutboxRepository(tx)
-        await outbox.add([a_notification(kind=queue, queue=queue) for queue in Queue])
-        urgent, bulk = await outbox.find_heads(tuple(Queue))
-        assert (urgent.queue, bulk.queue) == (Queue.URGENT, Queue.BULK), "others of its subject come after money"
-        await outbox.give_up(urgent.id, "refused")
-        assert [each.queue for each in await outbox.find_heads(tuple(Queue))] == [Queue.EDITS, Queue.EXTRA, Queue.BULK]
-
-
-async def test_those_alike_are_the_later_ones_that_wait_for_nothing_else(store: Database) -> None:
-    edits = [a_notification(kind="edit", mark=f"{n}", queue=Queue.EDITS) for n in range(5)]
-    others = [a_notification("order:R2", "edit"), a_notification(kind="other"), replace(edits[1], chat_id=1002)]
-    paid = a_notification(kind="paid")
-    async with store.transaction() as tx:
-        outbox = OutboxRepository(tx)
-        await outbox.add([*edits[:4], *others, paid, edits[4]])
-        first, second, third, *_ = [row for row in await outbox.find_by_subject(paid.subject) if row.kind == "edit"]
-        await outbox.give_up(third.id, "refused")
-        assert [each.mark for each in await outbox.find_alike(first)] == ["1", "3"]
-        assert [each.mark for each in await outbox.find_alike(second)] == ["3"]
-
-
 async def test_a_sent_notification_is_neither_retried_nor_given_up(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification()])
@@ -85,16 +62,6 @@ async def test_a_sent_notification_is_neither_retried_nor_given_up(store: Databa
         assert not await OutboxRepository(tx).mark_sending([head.id], NOW)
         assert await due_heads(tx, NOW) == ()
         assert await message_id_of(tx, head.subject, head.kind, 1001) == 77
-
-
-async def test_a_card_sent_anew_has_another_message(store: Database) -> None:
-    async with store.transaction() as tx:
-        await OutboxRepository(tx).add([a_notification(kind="card"), a_notification(kind="card", chat_id=1002)])
-        assert await message_id_of(tx, "order:R2345AB", "card", 1001) is None
-        (card, _) = await OutboxRepository(tx).find_by_subject("order:R2345AB")
-        await OutboxRepository(tx).replace_message_id(card.id, 88)
-        assert await message_id_of(tx, "order:R2345AB", "card", 1001) == 88
-        assert await message_id_of(tx, "order:R2345AB", "card", 1002) is None
 
 
 async def test_old_notifications_are_deleted_but_not_of_open_orders(store: Database) -> None:

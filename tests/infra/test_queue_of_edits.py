@@ -16,13 +16,13 @@ from bot.infra.outbox.model import (
     Undeliverable,
 )
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome
+from bot.infra.telegram.outbound.sender import Gone, Invalid, Outcome
 from bot.orders.messages import order_notifications
 from bot.orders.missed_messages import follow_ups
 from bot.orders.notifications import OrderNotification
 from bot.staff.model import AlarmKind
 from bot.staff.repository import AlarmRepository
-from tests.infra.builders import a_notification, as_stored
+from tests.infra.builders import a_notification
 from tests.infra.test_outbox_delivery import interrupt
 from tests.infra.test_queues_of_messages import (
     TelegramWithOldMessages,
@@ -183,27 +183,6 @@ async def test_an_invoice_that_stays_in_sight_does_not_count_as_removed(
     order = await save_old_invoice(system)
     outcome = await remove_invoice(system, order, TelegramThatRejects(*rejected))
     assert isinstance(outcome, Sent if is_done else Undeliverable)
-
-
-async def test_a_status_message_that_may_have_been_sent_again_says_so(system: OrderSystem) -> None:
-    texts: list[str] = []
-
-    class Telegram(TelegramWithOldMessages):
-        async def send_text(self, *args: Any, **_: Any) -> Outcome:
-            texts.append(args[1])
-            return Delivered(7)
-
-    order = await system.place()
-    (edit,) = order_notifications(order, (EDIT_STATUS,), system.clock.now())
-    (card,) = order_notifications(order, (OrderNotification.PAID,), system.clock.now())
-    async with system.sql.transaction() as tx:
-        await OutboxRepository(tx).add([replace(card, message_id=7)])
-    renderers = create_renderers(system, Telegram({7}))
-    for maybe_sent in (False, True):
-        await renderers.send(as_stored(replace(edit, maybe_sent=maybe_sent)))
-    first, again = texts
-    assert again.startswith(first)
-    assert again != first
 
 
 async def test_of_the_edits_that_wait_one_shows_the_newest_status_and_each_removal_counts(system: OrderSystem) -> None:

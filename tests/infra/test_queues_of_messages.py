@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from sqlalchemy import text
 
 from bot.broadcasts.model import BroadcastNotification
 from bot.infra.outbox.delivery import OutboxDelivery
@@ -164,35 +163,6 @@ def create_renderers(system: OrderSystem, telegram: object) -> Renderers[RenderC
         describe_ticket=no_ticket, contacts=SupportContacts(StaffChat(0, frozenset())), receipts=cast("Any", None)
     )
     return Renderers(readers.open, messages.renderers())
-
-
-class RecordingTelegram:
-    """A fake messenger that records texts."""
-
-    username = "kirim"
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    async def send_text(self, *args: Any, **_: Any) -> Outcome:
-        self.texts.append(args[1])
-        return Delivered(len(self.texts))
-
-
-async def test_a_user_whose_phrase_does_not_open_still_hears_of_their_money(system: OrderSystem) -> None:
-    async with system.sql.transaction() as tx:
-        await UserRepository(tx).save(User(id=EMMA, created_at=system.clock.now(), phrase="winter stair harp"))
-    async with system.sql._writer.begin() as connection:
-        await connection.execute(text("UPDATE users SET phrase = 's1.no.key'"))
-    order, telegram = await system.place(), RecordingTelegram()
-    (notification,) = order_notifications(order, (OrderNotification.PAID,), system.clock.now())
-    assert await create_renderers(system, telegram).send(as_stored(notification)) == Sent(1)
-    assert order.reference in telegram.texts[0]
-    system.delivery = create_delivery(system)
-    system.sender.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
-    await deliver_all(system)
-    async with system.store.reading() as tx:
-        assert [alarm.kind for alarm in await AlarmRepository(tx).find_open()] == [AlarmKind.MESSAGE_REFUSED]
 
 
 class TelegramWithOldMessages:

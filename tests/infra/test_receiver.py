@@ -4,11 +4,10 @@ import asyncio
 import contextlib
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from telegram.error import Conflict, InvalidToken, TelegramError
+from telegram.error import InvalidToken, TelegramError
 
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateIntake, find_chat_id
 from bot.infra.telegram.inbound.repository import InboxItem
@@ -101,21 +100,6 @@ async def test_ids_that_begin_anew_below_the_last_one_while_the_bot_runs_are_rec
     await receiving
     assert queues.submitted == [900, 7]
     assert [offset for _, offset in telegram.polls[:3]] == [None, 901, None]
-
-
-@in_virtual_time
-async def test_operators_can_be_told_since_when_there_is_a_second_poller() -> None:
-    telegram, clock = FakeTelegram(message(7)), LoopClock()
-    telegram.errors = [Conflict("terminated by other getUpdates request")] * 3
-    receiver = Receiver(telegram, UpdateIntake(FakeStore().port, FakeQueues(), clock))
-    assert receiver.conflict_since is None
-    began, run = clock.now(), asyncio.create_task(receiver.run())
-    await asyncio.sleep(25)
-    assert receiver.conflict_since is not None
-    assert receiver.conflict_since - began < timedelta(seconds=1)
-    await asyncio.sleep(25)
-    assert receiver.conflict_since is None
-    run.cancel()
 
 
 @in_virtual_time

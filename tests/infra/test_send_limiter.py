@@ -244,20 +244,6 @@ def test_no_message_waits_for_an_edit_that_is_slow_or_rejected(endpoint: str) ->
 
 
 @in_virtual_time
-async def test_answers_to_presses_questions_to_telegram_and_reactions_wait_for_nothing() -> None:
-    wire = Wire(takes=5.0)
-    wire.refusals[1] = [25.0]
-    waiting = await begin(*(wire.send(1) for _ in range(3)))
-    await asyncio.sleep(6)
-    wire.takes = 0.03
-    for endpoint in ("answerCallbackQuery", "getMe", "getChat", "sendChatAction", "setMessageReaction"):
-        asked = now()
-        await wire.send(1, endpoint=endpoint)
-        assert wire.times(1)[-1] == asked
-    await asyncio.gather(*waiting)
-
-
-@in_virtual_time
 async def test_a_cancelled_call_takes_no_turn_and_delays_nobody() -> None:
     wire, left = Wire(takes=0.0), []
     ON_SEND.set(lambda: left.append(now()))

@@ -161,22 +161,6 @@ async def test_a_body_that_is_needed_and_never_ends_is_given_up(monkeypatch: pyt
         assert b"connection: close" in each
 
 
-async def test_a_client_that_does_not_read_its_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    lost = asyncio.Event()
-
-    class Noted(server._Connection):
-        def connection_lost(self, exc: Exception | None) -> None:
-            super().connection_lost(exc)
-            lost.set()
-
-    monkeypatch.setattr(server, "IDLE_SECONDS", 0.2)
-    monkeypatch.setattr(server, "_Connection", Noted)
-    async with serving() as served, asyncio.timeout(TIMEOUT_SECONDS):
-        client = await served.connect("GET /large", "", "\r\n")
-        client.reader._transport.pause_reading()  # type: ignore[attr-defined]  # streams have no public way
-        await lost.wait()
-
-
 @pytest.mark.parametrize("body", [SIZED, CHUNKED])
 async def test_unfinished_bodies_shut_no_newcomer_out(body: str) -> None:
     """Nothing ends by time here, and no client gives up its connection."""

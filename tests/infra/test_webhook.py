@@ -105,13 +105,6 @@ async def test_a_database_that_hangs_is_not_waited_for_for_long(monkeypatch: pyt
     assert public.queues.submitted == [7]
 
 
-async def test_a_commit_that_only_seemed_to_fail_still_reaches_its_queue() -> None:
-    public = Public()
-    public.store.late_failures = [StoreDown("lost after the commit")]
-    assert [(await public.post(message(7, chat=5))).status_code for _ in range(2)] == [503, 200]
-    assert (public.queues.submitted, public.queues.reread) == ([], [5])
-
-
 @pytest.mark.parametrize(
     "headers", [{}, {"x-telegram-bot-api-secret-token": "wrong"}, {"x-telegram-bot-api-secret-token": "\xe9" * 43}]
 )

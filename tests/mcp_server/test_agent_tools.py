@@ -124,13 +124,6 @@ async def test_a_lightning_order_goes_from_the_list_to_its_end(system: AgentSyst
     assert order["completedAt"]
 
 
-async def test_an_amount_in_sats_is_what_the_invoice_asks(system: AgentSystem) -> None:
-    made = await system.orders(idrAmount=None, satAmount=20_000)
-    assert made["satAmount"] == 20_000
-    assert bolt11.decode(made["bolt11"]).amount_msat == 20_000_000
-    assert made["idrAmount"] > 20_000
-
-
 @pytest.mark.parametrize(("channel", "chain", "units"), [("cbbtc", 8453, 1), ("btcb", 56, 10**10)])
 async def test_a_token_deposit_names_exactly_one_transfer(
     system: AgentSystem, channel: str, chain: int, units: int
@@ -146,19 +139,6 @@ async def test_a_token_deposit_names_exactly_one_transfer(
     assert deposit["qrValue"] == made["paymentUri"] == f"{transfer}&uint256={29_412 * units}"
     assert picture_in(result) == deposit["qrValue"]
     assert deposit["toAddress"] in text_of(result)
-
-
-async def test_a_qr_code_comes_only_when_it_is_asked_for(system: AgentSystem) -> None:
-    made = await system.call("create_offramp_order", **BCA, idrAmount=150_000)
-    assert [block.type for block in made.content] == ["text"]
-    order_id = made.structured_content["orderId"]
-    shown = await system.call("get_offramp_order", orderId=order_id, includeQr=True)
-    assert picture_in(shown) == f"LIGHTNING:{made.structured_content['bolt11'].upper()}"
-    await system.service.control("POST", "/pay", orderId=order_id)
-    await system.service.clock.sleep(2)
-    paid = await system.call("get_offramp_order", orderId=order_id, includeQr=True)
-    assert [block.type for block in paid.content] == ["text"]
-    assert "Nothing to pay" in text_of(paid)
 
 
 async def test_an_expired_invoice_is_not_handed_out_any_more(system: AgentSystem) -> None:

@@ -4,8 +4,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
@@ -75,27 +73,6 @@ async def test_five_who_pay_older_invoices_are_told_though_120_paid_orders_do_no
     assert [user for user in FIVE_PEOPLE if OrderNotification.PAID in system.sender.kinds(user)] == [*FIVE_PEOPLE]
 
 
-@pytest.mark.parametrize("how", ["page", "message"])
-async def test_an_order_that_somebody_looks_at_is_polled_before_all_others(
-    system: OrderSystem, service: FakeSettlement, how: str
-) -> None:
-    (order,) = await placed(system, (3001,))
-    await placed(system, range(4001, 4061))
-    service.listed = False
-    with_budget(system, per_second=2)
-    await polls_for(system, 10)
-    service.calls.clear()
-    service.becomes("svc-1", "LN_INVOICE_PAID")
-    if how == "page":
-        system.viewed.record_viewed_page(order.reference)
-    else:
-        system.viewed.record_active_user(3001)
-    system.clock.passes(seconds=5)
-    await system.poller.tick()
-    assert [about for call, about in service.calls if call == "look_up"][0] == "svc-1"  # noqa: RUF015  all is shown
-    assert (await system.order(order.reference)).is_paid
-
-
 async def test_an_order_that_has_just_expired_is_polled_before_all_others(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
@@ -110,16 +87,3 @@ async def test_an_order_that_has_just_expired_is_polled_before_all_others(
     await system.poller.tick()
     assert [about for call, about in service.calls if call == "look_up"][0] == order.service_id  # noqa: RUF015
     assert (await system.order(order.reference)).expiry_notified
-
-
-async def test_a_hundred_paid_orders_are_polled_half_as_often_until_the_list_shows_them(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    await placed(system, range(4001, 4101), paid=True)
-    with_budget(system)
-    await system.poll(after=4.9)
-    assert service.calls == []
-    await system.poll(after=0.2)
-    assert service.calls == [("newest", "")]
-    await system.poll(after=5)
-    assert service.calls == [("newest", "")] * 2
