@@ -306,6 +306,12 @@ class Order:
         """Whether it was paid, or may have been, and the rupiah weren't sent, or not in time."""
         return self.is_overdue or self.failure in {Failure.PAID, Failure.UNKNOWN}
 
+    @property
+    def has_money_at_risk(self) -> bool:
+        """Whether it was paid, or may have been, the rupiah aren't sent, and nobody has recorded how it ended."""
+        is_open = (self.is_paid and self.state != COMPLETED) or self.failure is Failure.UNKNOWN
+        return is_open and self.outcome is None
+
     def is_same_request_as(self, other: "Order") -> bool:
         """Return whether both orders are one request of one payer: the same sum to the same recipient in the same way.
 

@@ -41,6 +41,7 @@ from bot.infra.outbox.tables import outbox
 from bot.orders.notifications import ORDER_SUBJECT
 from bot.orders.order import Phase
 from bot.payments.tokens import LIGHTNING
+from bot.settlement.model import COMPLETED, FAILED
 
 orders = Table(
     "orders",
@@ -156,6 +157,14 @@ MAY_BE_OVERDUE = and_(
 )
 # The phase comes first for the same reason as above.
 partial_index("ix_orders_overdue", orders.c.phase, orders.c.paid_at, where=MAY_BE_OVERDUE)
+# What `Order.has_money_at_risk` says.
+HAS_MONEY_AT_RISK = and_(
+    orders.c.outcome.is_(None),
+    or_(
+        and_(orders.c.is_paid, orders.c.state != constant(COMPLETED)),
+        and_(orders.c.state == constant(FAILED), orders.c.channel != constant(LIGHTNING)),
+    ),
+)
 IS_PAID_AT = orders.c.paid_at.is_not(None)
 partial_index("ix_orders_paid_at", orders.c.paid_at, orders.c.reference, where=IS_PAID_AT)
 HAS_RECIPIENT = orders.c.number != constant("")

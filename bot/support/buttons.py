@@ -130,6 +130,32 @@ class ReplyChoiceButton(Callback, prefix="sr"):
     text_hash: Annotated[str, Pattern("[0-9a-f]{8}")] = ""
 
 
+class NextAction(StrEnum):
+    """What a button does with the ticket that an agent works on (`/next`)."""
+
+    NEXT = "next"
+    SHOW = "show"
+    SEND = "send"
+    SEND_AND_CLOSE = "close"
+    WAIT_FOR_ORDER = "order"
+    ASK_UNTIL_WHEN = "when"
+    WAIT_UNTIL = "until"
+
+
+@dataclass(frozen=True)
+class NextButton(Callback, prefix="nx"):
+    """A button under the ticket that an agent works on.
+
+    `argument` is the name of the saved reply, or a time in seconds since 1970. `seen` is the hash of what was shown, to
+    act only on that.
+    """
+
+    action: NextAction
+    ticket: Annotated[str, TICKET] = ""
+    argument: Annotated[str, Pattern(f"(?:{NAME})?")] = ""
+    seen: Annotated[str, Pattern("[0-9a-f]{8}")] = ""
+
+
 class UserTicketAction(StrEnum):
     """What a user's button does with their ticket."""
 

@@ -15,6 +15,7 @@ from bot.support.help import FactReader, HelpPages
 from bot.support.lookup_handlers import LookupHandlers
 from bot.support.lookups import LookupService
 from bot.support.model import CloseReason, Reason, SupportRules
+from bot.support.next_ticket import NextTicketHandlers
 from bot.support.replies import ReplyHandlers
 from bot.support.reveal_handlers import RevealHandlers
 from bot.support.reveals import MaskingService, RevealMessages, RevealService
@@ -25,7 +26,7 @@ from bot.support.service_orders import ServiceOrders
 from bot.support.session import StaffSessions, TicketMessages, TicketPages
 from bot.support.staff_handlers import AgentGuide, OrderRefresh, StaffChatHandlers, StaffTicketHandlers
 from bot.support.staff_messages import StaffMessages
-from bot.support.staff_service import StaffTicketService
+from bot.support.staff_service import PAUSED, StaffTicketService
 from bot.support.topics import TicketTopics
 from bot.support.user_data import USER_DATA
 from bot.support.user_handlers import UserMessageHandlers, UserTicketHandlers
@@ -90,13 +91,22 @@ class SupportAgents:
         sending = SendSavedReplyHandlers(
             infra, sessions=sessions, messages=messages, saved_replies=known_replies, tickets=tickets
         )
+        order_refresh = OrderRefresh(infra, settlement=access.settlement, tracker=orders.tracker, topics=self.topics)
+        next_ticket = NextTicketHandlers(
+            infra,
+            sessions=sessions,
+            messages=messages,
+            tickets=tickets,
+            ticket_pages=ticket_pages,
+            order_refresh=order_refresh,
+        )
         buttons = StaffTicketHandlers(
             sessions=sessions,
             database=database,
             messages=messages,
             tickets=tickets,
             ticket_pages=ticket_pages,
-            order_refresh=OrderRefresh(infra, settlement=access.settlement, tracker=orders.tracker, topics=self.topics),
+            order_refresh=order_refresh,
             staff=staff,
         )
         self.replies = ReplyHandlers(
@@ -111,6 +121,7 @@ class SupportAgents:
             reveals.routes(),
             saved_replies.routes(),
             sending.routes(),
+            next_ticket.routes(),
             *lookups.routes(),
             self.guide.routes(),
         )
@@ -136,7 +147,7 @@ AUDIT_TERMS: Final = AuditTerms(
         "person": _name_user,
         "answer": name_as_written,
     },
-    details=frozenset({*Reason, *CloseReason, "added", "deleted"}),
+    details=frozenset({*Reason, *CloseReason, "added", "deleted", PAUSED}),
 )
 """What support writes to the audit log."""
 

@@ -100,6 +100,8 @@ class Ticket:
         waiting_since: when the user wrote the oldest message without a reply, or when the order failed.
         reminded_at: when support was reminded of this wait.
         escalated_at: when operators were reminded of this wait.
+        paused_until: until when its agent has set it aside. It comes back earlier if its order moves. None: it isn't.
+        paused_status: the status of its order when it was set aside, "" if it is about none.
         closed_by: who closed it. None if it is open, or if the bot closed it.
         has_payee: whether its user has sent what could be paid, such as an invoice.
     """
@@ -116,6 +118,8 @@ class Ticket:
     waiting_since: datetime | None = None
     reminded_at: datetime | None = None
     escalated_at: datetime | None = None
+    paused_until: datetime | None = None
+    paused_status: str | None = None
     first_reply_at: datetime | None = None
     closed_at: datetime | None = None
     closed_by: int | None = None
@@ -159,13 +163,25 @@ class Ticket:
     def add_message(self, now: datetime) -> Self:
         """Return the ticket after another message of its user.
 
-        A user who already waits keeps waiting since their first message.
+        A user who already waits keeps waiting since their first message. A ticket that was set aside comes back, to its
+        agent first.
 
         Raises:
             TicketClosed: it has to be reopened first.
         """
         self._check_is_open()
-        return self if self.waiting_since else replace(self, waiting_since=now, reminded_at=None, escalated_at=None)
+        back = self
+        if self.paused_until is not None:
+            back = replace(self, paused_until=None, paused_status=None, claimed_at=now)
+        return back if self.waiting_since else replace(back, waiting_since=now, reminded_at=None, escalated_at=None)
+
+    def come_back(self, now: datetime) -> Self:
+        """Return the ticket after the end of its pause. The line that says so is support's reminder."""
+        return replace(self.add_message(now), reminded_at=now, escalated_at=None)
+
+    def pause(self, by: int, until: datetime, status: str, now: datetime) -> Self:
+        """Return the ticket set aside until a time, or until its order has another status. Raise as `claim` does."""
+        return replace(self.claim(by, now), paused_until=until, paused_status=status)
 
     def claim(self, by: int, now: datetime) -> Self:
         """Return the ticket claimed by the agent `by`, who may hold it already.
@@ -200,8 +216,15 @@ class Ticket:
 
     def close_by_bot(self, now: datetime) -> Self:
         """Return the ticket closed by the bot, because the rupiah of its order were sent."""
-        solved = CloseReason.SOLVED
-        return replace(self, status=TicketStatus.CLOSED, closed_at=now, close_reason=solved, waiting_since=None)
+        return replace(
+            self,
+            status=TicketStatus.CLOSED,
+            closed_at=now,
+            close_reason=CloseReason.SOLVED,
+            waiting_since=None,
+            paused_until=None,
+            paused_status=None,
+        )
 
     def reopen(self, now: datetime, within: timedelta) -> Self:
         """Return the ticket open again. Its agent stays the same.

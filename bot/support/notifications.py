@@ -66,12 +66,13 @@ class AboutTicket:
 
 @dataclass(frozen=True, slots=True)
 class DeletedTicket:
-    """The topics and messages of a deleted ticket in a chat of staff."""
+    """The topics and messages of a deleted ticket in a chat of staff. `outside` are those in no topic of it."""
 
     ticket: str
     chat: int
     topics: tuple[int, ...]
     messages: tuple[int, ...]
+    outside: tuple[int, ...] = ()
 
 
 Payload = TypeVar("Payload", AboutTicket, DeletedTicket)

@@ -10,10 +10,11 @@ from functools import partial
 from typing import Any
 
 import structlog
-from sqlalchemy import ColumnElement, Select, bindparam, delete, func, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, case, delete, exists, func, not_, select, update
 
 from bot.infra.db import encryption
 from bot.infra.db.repository import Repository, once
+from bot.orders.tables import HAS_MONEY_AT_RISK, orders
 from bot.support.model import (
     BotMessage,
     BotMessageRole,
@@ -32,6 +33,7 @@ from bot.support.model import (
 )
 from bot.support.tables import (
     IS_OPEN_TICKET,
+    IS_PAUSED_TICKET,
     IS_REVEALED,
     IS_WAITING_TICKET,
     reveals,
@@ -64,6 +66,25 @@ class TicketRepository(Repository[Ticket]):
         """Return the ticket with this reference. No other transaction can change it until this one ends."""
         one = select(tickets).where(tickets.c.reference == reference)
         return await self._get(one.with_for_update(key_share=True))
+
+    async def lock_next(self, staff_id: int, agents: Collection[int], lapsed_at: datetime) -> Ticket | None:
+        """Return and lock the ticket that this agent works on next, or None if none waits for them.
+
+        Tickets with money at risk come first, then the agent's own, then those that have waited longest. A colleague's
+        is left out, unless it was claimed before `lapsed_at` and waits since before that, or they are no agent now.
+        """
+        is_lapsed = (tickets.c.claimed_at <= lapsed_at) & (tickets.c.waiting_since <= lapsed_at)
+        is_free = tickets.c.claimed_by.is_(None) | tickets.c.claimed_by.not_in(agents) | is_lapsed
+        is_own = tickets.c.claimed_by == staff_id
+        is_at_risk = exists().where(orders.c.reference == tickets.c.order_reference, HAS_MONEY_AT_RISK)
+        waiting = select(tickets).where(IS_WAITING_TICKET, IS_OPEN_TICKET, not_(IS_PAUSED_TICKET), is_own | is_free)
+        in_order = waiting.order_by(
+            case((is_at_risk, 0), else_=1),
+            case((is_own, 0), else_=1),
+            case((is_at_risk, tickets.c.created_at), else_=tickets.c.waiting_since),
+            tickets.c.reference,
+        )
+        return await self._get(in_order.limit(1).with_for_update(key_share=True, of=tickets))
 
     async def save(self, ticket: Ticket) -> Ticket:
         """Save a locked ticket, and return it with its next version."""
@@ -115,6 +136,14 @@ class TicketRepository(Repository[Ticket]):
         """Return the open tickets that have waited since `since` or longer, the longest first."""
         waiting = select(tickets).where(IS_WAITING_TICKET, IS_OPEN_TICKET, tickets.c.waiting_since <= since)
         return await self._find(waiting.order_by(tickets.c.waiting_since, tickets.c.reference))
+
+    async def paused(self) -> tuple[Ticket, ...]:
+        """Return the tickets that are set aside."""
+        return await self._find(select(tickets).where(IS_PAUSED_TICKET).order_by(tickets.c.paused_until))
+
+    async def count_paused(self) -> int:
+        """Return how many tickets are set aside."""
+        return await self._count(IS_PAUSED_TICKET)
 
     async def newest_users(self, limit: int) -> tuple[int, ...]:
         """Return the users of the newest tickets, each once."""
@@ -185,6 +214,13 @@ class TicketEntryRepository(Repository[TicketEntry]):
     async def get(self, ticket: str, number: int) -> TicketEntry | None:
         """Return one entry."""
         return await self._get(select(ticket_entries).where(ticket_entries.c.id == f"{ticket}.{number}"))
+
+    async def last_asked(self, ticket: str) -> TicketEntry | None:
+        """Return what the ticket's user wrote last."""
+        asked = select(ticket_entries).where(
+            ticket_entries.c.ticket == ticket, ticket_entries.c.kind == EntryKind.ASKED
+        )
+        return await self._find_first(asked.order_by(ticket_entries.c.number.desc()).limit(1))
 
     async def of_ticket(self, ticket: str) -> tuple[TicketEntry, ...]:
         """Return the entries of a ticket, oldest first."""

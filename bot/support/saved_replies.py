@@ -1,8 +1,9 @@
 """Saved replies: their names, their texts with variables, and changes of them, which the audit log records."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from hashlib import sha256
 from typing import Final
 
@@ -12,7 +13,7 @@ from bot.core.errors import Rejection
 from bot.core.locales import LOCALES
 from bot.core.text import plain
 from bot.infra.db.database import Database
-from bot.orders.order import OrderStatus
+from bot.orders.order import Order, OrderStatus
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction, Outcome
 from bot.support.model import SavedReply
@@ -26,14 +27,34 @@ VARIABLES: Final = ("reference", "ticket", "amount", "destination")
 OF_ORDERS: Final = frozenset({"reference", "amount", "destination"})
 """The variables that need a ticket about an order."""
 
-FITS: Final[Mapping[str, frozenset[OrderStatus]]] = {
-    "payment-received": frozenset({OrderStatus.PAID, OrderStatus.CONVERTING, OrderStatus.SENDING}),
+_IN_PROGRESS: Final = frozenset({OrderStatus.PAID, OrderStatus.CONVERTING, OrderStatus.SENDING})
+_UNCERTAIN: Final = frozenset({OrderStatus.PLACING, OrderStatus.CHECKING, OrderStatus.UNRESOLVED})
+_NOT_CREATED: Final = frozenset({OrderStatus.OFFER_OVER, OrderStatus.REFUSED, OrderStatus.CLOSED})
+_UNPAID: Final = frozenset({OrderStatus.EXPIRED, OrderStatus.GIVEN_UP, OrderStatus.FAILED_UNPAID})
+
+FITS: Final[Mapping[str, frozenset[OrderStatus | None]]] = {
+    "payment-received": _IN_PROGRESS,
+    "taking-longer": _IN_PROGRESS,
     "bank-delay": frozenset({OrderStatus.SENT}),
-    "failed-checking": frozenset({OrderStatus.FAILED_PAID}),
-    "paid-expired": frozenset({OrderStatus.EXPIRED, OrderStatus.GIVEN_UP, OrderStatus.FAILED_UNPAID}),
     "done": frozenset({OrderStatus.SENT}),
+    "failed-checking": frozenset({OrderStatus.FAILED_PAID}),
+    "no-answer-yet": frozenset({OrderStatus.FAILED_PAID, OrderStatus.FAILED_UNKNOWN}),
+    "send-proof": frozenset({OrderStatus.FAILED_UNKNOWN, OrderStatus.WAITING, *_UNPAID}),
+    "paid-expired": _UNPAID,
+    "leave-unpaid": frozenset({OrderStatus.WAITING}),
+    "nothing-to-pay": _UNCERTAIN | _NOT_CREATED | {OrderStatus.NEEDS_CONFIRMATION},
+    "still-checking": _UNCERTAIN,
+    "answer-the-bot": frozenset({OrderStatus.NEEDS_CONFIRMATION}),
+    "start-again": _NOT_CREATED,
+    "which-order": frozenset({None}),
+    "type-again": frozenset({None}),
 }
-"""The states of an order for which the first saved replies are written, by name. Others fit any state."""
+"""The states of an order for which the first saved replies are written, by name. Others fit any state.
+
+None is a ticket about no order.
+"""
+
+SUGGESTED: Final = 2
 
 ENDS: Final[Mapping[Outcome, str]] = {
     Outcome.PAID_OUT: "paid-out-late",
@@ -71,6 +92,25 @@ def read_text(html: str) -> str:
 def needs_order(template: str) -> bool:
     """Return whether a text has a variable that only an order can fill."""
     return bool(templates.find_variables(template) & OF_ORDERS)
+
+
+def fits(name: str, order: Order | None, now: datetime) -> bool:
+    """Return whether a saved reply isn't written for other states of the order, or of no order, than the one now."""
+    if order is not None and order.outcome is not None:
+        return name == ENDS.get(order.outcome) or name not in {*ENDS.values(), *FITS}
+    status = order.status(now) if order is not None else None
+    return name not in ENDS.values() and status in FITS.get(name, {status})
+
+
+def suggest(replies: Iterable[SavedReply], locale: str, order: Order | None, now: datetime) -> list[SavedReply]:
+    """Return the saved replies in this language that fit the order best, at most two: first those written for it."""
+    fitting = (
+        reply
+        for reply in replies
+        if fits(reply.name, order, now) and (order is not None or not needs_order(reply.texts.get(locale, "")))
+    )
+    usable = [reply for reply in fitting if locale in reply.texts]
+    return sorted(usable, key=lambda reply: reply.name not in {*ENDS.values(), *FITS})[:SUGGESTED]
 
 
 def hash_text(filled: str) -> str:

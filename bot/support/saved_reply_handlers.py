@@ -252,7 +252,7 @@ class SendSavedReplyHandlers:
     async def _preview(self, staff: StaffSession, name: str, reference: str) -> tuple[Ticket, str, Screen]:
         """Return the ticket, what its user would read, and the preview of that. Raise as `_case` and `_fill` do."""
         ticket, order, t = await self._case(staff, reference)
-        filled = _fill(await self._saved_replies.get(name), ticket, order, t)
+        filled = fill(await self._saved_replies.get(name), ticket, order, t)
         return ticket, filled, screens.show_preview(staff.reader, ticket, name, filled, t.locale, order=order)
 
     async def _case(self, staff: StaffSession, reference: str) -> tuple[Ticket, Order | None, Translator]:
@@ -293,7 +293,7 @@ def _formatted_text(message: Message) -> str:
     return message.text_html
 
 
-def _fill(saved: SavedReply | None, ticket: Ticket, order: Order | None, t: Translator) -> str:
+def fill(saved: SavedReply | None, ticket: Ticket, order: Order | None, t: Translator) -> str:
     """Return the text with the values of its variables.
 
     Raises:

@@ -83,6 +83,14 @@ async def save_ticket(tx: Transaction, staff_chat: StaffChat, before: Ticket, af
     return saved
 
 
+async def end_pause(tx: Transaction, staff_chat: StaffChat, reference: str, now: datetime) -> Ticket | None:
+    """Let a ticket come back that was set aside. Return None if it wasn't, or came back before."""
+    ticket = await TicketRepository(tx).lock(reference)
+    if ticket is None or ticket.paused_until is None:
+        return None
+    return await save_ticket(tx, staff_chat, ticket, ticket.come_back(now), now)
+
+
 async def open_ticket(
     tx: Transaction, staff_chat: StaffChat, user_id: int, order_reference: str, now: datetime, *, cause: Cause
 ) -> tuple[Ticket, bool]:
@@ -308,8 +316,8 @@ async def tell_ticket(
 ) -> bool:
     """Record how an order ended, as staff say, and write it into its open tickets, with a message to its user.
 
-    `besides` is the chat that knows it already. Return False if nothing was recorded: it was before, or `outcome`
-    doesn't say where the money is.
+    A ticket that was set aside comes back. `besides` is the chat that knows it already. Return False if nothing was
+    recorded: it was before, or `outcome` doesn't say where the money is.
     """
     known = next((each for each in MONEY_OUTCOMES if each == outcome), None)
     is_recorded = outcome != Outcome.OTHER and await OrderRepository(tx).record_outcome(reference, known)
@@ -319,6 +327,7 @@ async def tell_ticket(
             step = AboutTicket(ticket.reference, what=f"handled_{outcome}", who=ticket.claimed_by or 0)
             await notify(tx, chats, StaffNotification.LINE, step, now, step.what, mark)
             await update_card(tx, staff_chat, ticket.reference, now, step.what, mark)
+            await end_pause(tx, staff_chat, ticket.reference, now)
     return is_recorded
 
 
@@ -347,7 +356,12 @@ SECONDS_BETWEEN: Final = 3.0
 
 def due_reminder(ticket: Ticket, now: datetime, remind_after: timedelta) -> StaffNotification | None:
     """Return the reminder of the ticket that is due now: to support, later to operators, or None."""
-    if not ticket.is_open or ticket.waiting_since is None or now < ticket.waiting_since + remind_after:
+    if (
+        not ticket.is_open
+        or ticket.paused_until is not None
+        or ticket.waiting_since is None
+        or now < ticket.waiting_since + remind_after
+    ):
         return None
     if ticket.reminded_at is None:
         return StaffNotification.WAITS
@@ -362,7 +376,10 @@ def record_reminder(ticket: Ticket, reminder: StaffNotification, now: datetime) 
 
 
 class TicketReminderService(TicketService):
-    """Remind support of tickets that have waited `remind_after`, and operators as long after that, once in a wait."""
+    """Remind support of tickets that have waited `remind_after`, and operators as long after that, once in a wait.
+
+    A ticket that was set aside comes back when its order has moved, or its time is over.
+    """
 
     def __init__(
         self,
@@ -378,9 +395,34 @@ class TicketReminderService(TicketService):
         self._remind_after = remind_after
 
     async def tick(self) -> float:
-        """Remind of what is due, and return the seconds until the next call."""
+        """Remind of what is due, let come back what was set aside, and return the seconds until the next call."""
+        await self.end_pauses()
         await self.remind()
         return SECONDS_BETWEEN
+
+    async def end_pauses(self) -> int:
+        """Let the tickets come back whose order has moved, or whose time is over. Return how many there were."""
+        async with self._database.reading() as tx:
+            paused = await TicketRepository(tx).paused()
+            due = [each.reference for each in paused if await self._find_end(tx, each)]
+        return sum(await run_each("tickets", due, self._end_pause))
+
+    async def _find_end(self, tx: Transaction, ticket: Ticket) -> str:
+        """Return what has ended a pause: "moved", "pause_over", or "" if nothing has yet."""
+        now, order = self._clock.now(), None
+        if ticket.order_reference:
+            order = await OrderRepository(tx).get_if_readable(ticket.order_reference)
+        if order is not None and order.status(now) != ticket.paused_status:
+            return "moved"
+        return "pause_over" if ticket.paused_until is not None and ticket.paused_until <= now else ""
+
+    async def _end_pause(self, reference: str) -> bool:
+        async with self._change(reference) as (tx, ticket, now):
+            end = await self._find_end(tx, ticket)
+            saved = await end_pause(tx, self._staff_chat, reference, now) if end else None
+            if saved is not None:
+                await notify_of_step(tx, self._staff_chat, saved, end, now)
+            return saved is not None
 
     async def remind(self) -> int:
         """Remind of every ticket that has waited too long, and return how many there were."""

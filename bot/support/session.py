@@ -230,17 +230,20 @@ class TicketMessages:
     ) -> None:
         if message_id is None or not staff.is_agent:
             return
-        bot_message = BotMessage(
-            chat_id=staff.chat_id,
-            message_id=message_id,
-            ticket=ticket.reference,
-            role=role,
-            topic_id=staff.topic_id,
-            argument=argument,
-            at=staff.now,
-        )
         async with self._database.transaction() as tx:
-            await BotMessageRepository(tx).add(bot_message)
+            messages, topic_id = BotMessageRepository(tx), staff.topic_id
+            # In another ticket's topic, it belongs to no topic: who writes or deletes there means the other ticket.
+            is_in_topic = topic_id is not None and await messages.of_topic(staff.chat_id, topic_id) == ticket.reference
+            bot_message = BotMessage(
+                chat_id=staff.chat_id,
+                message_id=message_id,
+                ticket=ticket.reference,
+                role=role,
+                topic_id=topic_id if is_in_topic else None,
+                argument=argument,
+                at=staff.now,
+            )
+            await messages.add(bot_message)
 
     async def ticket_of(self, staff: StaffSession, message: Message | None) -> Ticket | None:
         """Return the ticket that the message replies to, or the ticket of its topic."""

@@ -19,6 +19,7 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.routes import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.messages import order_subject
+from bot.orders.order import Order
 from bot.orders.tracking.tracker import OrderTracker
 from bot.settlement.client import SettlementClient
 from bot.settlement.errors import SettlementFailure, SlowDown
@@ -72,21 +73,29 @@ class OrderRefresh:
             await staff.toast("support.staff_ticket.nothing_to_read", alert=True)
             return
         await staff.toast("support.staff_ticket.reading")
-        agent, subject, user = staff.user.id, order_subject(order), ticket.user_id
-        async with self._database.transaction() as tx:
-            await record_audit(tx, agent, AuditAction.LOOKED, subject, staff.now, user_id=user)
-        asked_at = staff.now
-        try:
-            report = await self._read(order.service_id)
-        except SettlementFailure:
+        report = await self.read(staff, order)
+        if report is None:
             await staff.say(Screen(staff.t("support.staff_ticket.unreadable", at=_time(staff))))
             return
-        after = await self._tracker.apply_report(order.reference, report, asked_at=asked_at) or order
+        async with self._database.reading() as tx:
+            after = await order_of(tx, ticket) or order
         await self._show(staff, ticket)
         lines = staff_screens.format_differences(staff.t, order, after, report)
         heading = "support.staff_ticket.has_changed" if lines else "support.staff_ticket.unchanged"
         # Send it as a new message, since the next update of the card would replace it within a second.
         await staff.say(Screen("\n".join([staff.t(heading, at=_time(staff)), *lines])))
+
+    async def read(self, staff: StaffSession, order: Order) -> OrderReport | None:
+        """Read an order from the service, save what has changed, and return the report. None if there is none now."""
+        async with self._database.transaction() as tx:
+            subject = order_subject(order)
+            await record_audit(tx, staff.user.id, AuditAction.LOOKED, subject, staff.now, user_id=order.user_id)
+        try:
+            report = await self._read(order.service_id or "")
+        except SettlementFailure:
+            return None
+        await self._tracker.apply_report(order.reference, report, asked_at=staff.now)
+        return report
 
     async def _read(self, service_id: str) -> OrderReport:
         """Read an order. If the service asks to wait, wait and read again.

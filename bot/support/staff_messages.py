@@ -408,6 +408,7 @@ async def _remove_deleted(notification: Notification[DeletedTicket], context: Re
     if deleted.chat != notification.chat_id:
         return Sent()
     outcomes = [await messenger.topics.delete_topic(deleted.chat, topic) for topic in deleted.topics]
-    if not outcomes or any(isinstance(each, Invalid) for each in outcomes):
-        outcomes = [await messenger.delete(deleted.chat, message, priority="talk") for message in deleted.messages]
+    is_removed = bool(outcomes) and not any(isinstance(each, Invalid) for each in outcomes)
+    rest = deleted.outside if is_removed else deleted.messages
+    outcomes += [await messenger.delete(deleted.chat, message, priority="talk") for message in rest]
     return next((delivery_outcome(each) for each in outcomes if isinstance(each, TryLater)), Sent())

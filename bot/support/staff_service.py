@@ -27,8 +27,14 @@ from bot.support.notifications import (
     source_chat,
     staff_chats_with_source,
 )
-from bot.support.repository import TicketEntryRepository
+from bot.support.repository import TicketEntryRepository, TicketRepository
 from bot.support.service import GONE, TicketService, add_entry, audit_ticket, check_hidden_number, check_none_open
+
+CLAIM_LASTS: Final = timedelta(minutes=30)
+"""How long a ticket without a reply stays its agent's who doesn't ask for it. Then it is the next agent's who does."""
+
+PAUSED: Final = "paused"
+"""What the audit log says of a ticket that was set aside."""
 
 ANY_TIME: Final = timedelta(days=36500)
 """Support can reopen a ticket however long ago it was closed."""
@@ -46,6 +52,23 @@ class StaffTicketService(TicketService):
         async with self._change(reference) as (tx, ticket, now):
             return await self._save_claim(tx, ticket, ticket.claim(by, now), by, now)
 
+    async def claim_next(self, by: int) -> Ticket | None:
+        """Claim the ticket that the agent works on next. Return None if none waits for them.
+
+        Their own stays theirs as long as they ask. So no ticket is lost with its agent, and two never get the same.
+        """
+        async with self._database.transaction() as tx:
+            now, agents = self._clock.now(), self._staff_chat.agent_ids
+            ticket = await TicketRepository(tx).lock_next(by, agents, now - CLAIM_LASTS)
+            return ticket and await self._save_claim(tx, ticket, ticket.take_over(by, now), by, now)
+
+    async def pause(self, reference: str, by: int, until: datetime, status: str) -> Ticket:
+        """Set a ticket aside until a time, or until its order no longer has this status. It is claimed first."""
+        async with self._change(reference) as (tx, ticket, now):
+            saved = await self._save(tx, ticket, ticket.pause(by, until, status, now), now)
+            await audit_ticket(tx, saved, AuditAction.CHANGED, by=by, now=now, detail=PAUSED)
+            return saved
+
     async def take_over(self, reference: str, by: int, note: IncomingMessage) -> Ticket | None:
         """Take a ticket over, with a note to the agent who held it. Return None if the note was saved before."""
         async with self._change(reference) as (tx, ticket, now):
@@ -59,8 +82,12 @@ class StaffTicketService(TicketService):
             await notify_of_remark(tx, chats, entry, Remark.TAKEN_OVER, now, by=by, before=before)
             return saved
 
-    async def reply(self, reference: str, by: int, incoming: IncomingMessage) -> TicketEntry | None:
+    async def reply(
+        self, reference: str, by: int, incoming: IncomingMessage, close_as: CloseReason | None = None
+    ) -> TicketEntry | None:
         """Reply to the user, and claim an unclaimed ticket. Return None if the message was saved before.
+
+        With a reason, the ticket is closed in the same transaction.
 
         Raises:
             Rejection: another agent holds the ticket, it is closed, or the reply quotes a number that is hidden from
@@ -72,6 +99,8 @@ class StaffTicketService(TicketService):
             if entry is not None:
                 saved = await self._save(tx, ticket, ticket.record_reply(by, now), now)
                 await self._queue_reply(tx, saved, entry, by, now)
+                if close_as is not None:
+                    await self._close(tx, saved, by, close_as, now)
             return entry
 
     async def ask_to_send(self, reference: str, by: int, incoming: IncomingMessage) -> TicketEntry | None:
@@ -143,10 +172,13 @@ class StaffTicketService(TicketService):
     async def close(self, reference: str, by: int, reason: CloseReason) -> Ticket:
         """Close a ticket, and notify its user of the reason. An unclaimed ticket is claimed first."""
         async with self._change(reference) as (tx, ticket, now):
-            saved = await self._save(tx, ticket, ticket.close(by, reason, now), now)
-            await notify_user(tx, saved, TicketNotification.CLOSED, 0, now, saved.version)
-            await audit_ticket(tx, saved, AuditAction.CLOSED, by=by, now=now, detail=str(reason))
-            return saved
+            return await self._close(tx, ticket, by, reason, now)
+
+    async def _close(self, tx: Transaction, ticket: Ticket, by: int, reason: CloseReason, now: datetime) -> Ticket:
+        saved = await self._save(tx, ticket, ticket.close(by, reason, now), now)
+        await notify_user(tx, saved, TicketNotification.CLOSED, 0, now, saved.version)
+        await audit_ticket(tx, saved, AuditAction.CLOSED, by=by, now=now, detail=str(reason))
+        return saved
 
     async def reopen(self, reference: str, by: int) -> Ticket:
         """Reopen a closed ticket, and claim it."""

@@ -32,6 +32,8 @@ tickets = Table(
     Column("waiting_since", Instant),
     Column("reminded_at", Instant),
     Column("escalated_at", Instant),
+    Column("paused_until", Instant),
+    Column("paused_status", Text),
     Column("first_reply_at", Instant),
     Column("closed_at", Instant),
     Column("closed_by", BigInteger, info=STAFF),
@@ -51,6 +53,8 @@ partial_index("uq_tickets_open", tickets.c.user_id, tickets.c.order_reference, w
 partial_index("ix_tickets_open_created_at", tickets.c.created_at, where=IS_OPEN_TICKET)
 IS_WAITING_TICKET = tickets.c.waiting_since.is_not(None)
 partial_index("ix_tickets_waiting_since", tickets.c.waiting_since, where=IS_WAITING_TICKET)
+IS_PAUSED_TICKET = tickets.c.paused_until.is_not(None)
+partial_index("ix_tickets_paused_until", tickets.c.paused_until, where=IS_PAUSED_TICKET)
 
 # What was written stays for the retention period after the ticket was closed.
 _WRITTEN = pruned(parent="closed_at")

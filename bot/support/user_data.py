@@ -62,7 +62,8 @@ async def before_deletion(tx: Transaction, user_id: int, now: datetime) -> None:
 def _removal(chat_id: int, ticket: str, bot_messages: list[BotMessage], now: datetime) -> Notification[DeletedTicket]:
     """Return a notification that lists all messages to delete. Their rows are gone when it is sent."""
     topics = tuple(sorted({each.topic_id for each in bot_messages if each.topic_id is not None}))
-    deleted = DeletedTicket(ticket, chat_id, topics, tuple(each.message_id for each in bot_messages))
+    outside = tuple(each.message_id for each in bot_messages if each.topic_id is None)
+    deleted = DeletedTicket(ticket, chat_id, topics, tuple(each.message_id for each in bot_messages), outside)
     return ticket_notification(chat_id, StaffNotification.DELETED, deleted, now)
 
 

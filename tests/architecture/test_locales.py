@@ -238,6 +238,7 @@ FOR_STAFF = (
     "support.evidence.",
     "operations.statistics.",
     "support.lookup.",
+    "support.next.",
     "orders.notification.staff_",
     "orders.status.staff_",
     "operations.platform.",

@@ -32,6 +32,7 @@ from bot.support.screens import reveals as reveal_screens
 from bot.support.screens import saved_replies
 from bot.support.screens.help import TOPICS, HelpFacts, show_page
 from bot.support.screens.lookups import TicketAndOrder
+from bot.support.screens.next_ticket import Work
 from bot.support.screens.staff import ask_to_send, confirm_closed, explain_not_passed_on, show_line, show_start
 from bot.support.screens.user import show_contact
 from bot.support.service_orders import MARK, ServiceOrder
@@ -59,6 +60,7 @@ def some_tickets(_: Outside) -> Iterator[Ticket]:
         yield replace(ticket, waiting_since=None)
     yield replace(an_unanswered_ticket(NOW), order_reference="")
     yield an_unanswered_ticket(NOW).claim(3001, NOW)
+    yield an_unanswered_ticket(NOW).pause(3001, NOW + timedelta(hours=1), "", NOW)
     for reason, rating in product(CloseReason, (None, *Rating)):
         yield a_closed_ticket(NOW, reason, rating=rating)
     yield a_closed_ticket(NOW, cause=Cause.STUCK, closed_by=None)
@@ -76,6 +78,30 @@ def some_cases(outside: Outside) -> Iterator[Case]:
     yield Case(user_id=1001, user=None, order=order, tickets=(ticket,))
     yield Case(user_id=1001, user=emma, order=order, events=tuple(every_event_of(order)), others=(order,) * 9)
     yield Case(user_id=1001, user=emma, tickets=(ticket,), draft=a_draft_at_review(outside.method))
+
+
+def some_work(outside: Outside) -> Iterator[Work]:
+    """Yield the tickets that agents work on: with a reply and without one, not read, sent, closed, and set aside."""
+    ticket, saved = an_unanswered_ticket(NOW).claim(3001, NOW), some_saved_replies(outside)[1]
+    for case, said in product(some_cases(outside), (None, *some_entries(outside))):
+        work = Work(
+            ticket=ticket,
+            case=case,
+            status=case.order.status(NOW) if case.order else None,
+            report=a_report(service_id=SERVICE_ID, state=outside.typed) if case.order else None,
+            last=said,
+            sent=None,
+            replies=saved,
+            name=saved[0].name,
+            filled=outside.html,
+            locale="en",
+            undecided=2 if said else 0,
+            link="https://t.me/c/1/2" if said else None,
+        )
+        yield work
+        yield replace(work, ticket=ticket.pause(3001, NOW + timedelta(days=1), "", NOW), replies=(), name="", filled="")
+        yield replace(work, sent=said, report=None)
+        yield replace(work, ticket=a_closed_ticket(NOW), sent=said)
 
 
 def some_service_orders(outside: Outside) -> Iterator[ServiceOrder]:
@@ -155,6 +181,7 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     ),
     (show_line, "entry"): some_entries,
     Case: some_cases,
+    Work: some_work,
     ServiceOrder: some_service_orders,
     Page[Order]: some_order_pages,
     Page[TicketAndOrder]: some_ticket_pages,
@@ -206,6 +233,7 @@ SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
 MUST_SAY: Final[dict[object, Callable[..., tuple[str, ...]]]] = {
     ServiceOrder: lambda order, _: (order.service_id,),
     Ticket: lambda ticket, _: (ticket.reference,),
+    Work: lambda work, _: (work.ticket.reference,),
     # Its buttons lead to the ticket. The sentence says what was refused.
     (explain_not_passed_on, "ticket"): lambda *_: (),
     (reveal_screens.show_recipient, "order"): lambda order, _: (order.reference.removeprefix(MARK), order.number),
@@ -215,6 +243,6 @@ MUST_SAY: Final[dict[object, Callable[..., tuple[str, ...]]]] = {
 
 def more_screens(outside: Outside) -> Iterator[ScreenCase]:
     """Yield the steps of tickets."""
-    for what in (Cause.FAILED, Cause.STUCK, "reopened"):
+    for what in (Cause.FAILED, Cause.STUCK, "reopened", "moved", "pause_over"):
         step = AboutTicket("T-2345A", what=what, who=3001)
         yield ScreenCase("step", show_line(outside.reader, an_unanswered_ticket(NOW), step, None))

@@ -1,6 +1,7 @@
-"""A new installation has nine saved replies in both languages, and the playbook is in both."""
+"""A new installation has two saved replies for each state of an order in both languages. The playbook is in both."""
 
 import re
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -12,24 +13,19 @@ from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.screen import count_visible_units
 from bot.migrations import versions
+from bot.orders.order import OrderStatus
+from bot.staff.model import Outcome
+from bot.support.model import SavedReply
 from bot.support.repository import SavedReplyRepository
-from bot.support.saved_replies import MAX_UNITS, OF_ORDERS, read_name, read_text
+from bot.support.saved_replies import ENDS, FITS, MAX_UNITS, OF_ORDERS, SUGGESTED, read_name, read_text, suggest
 from tests.infra.keys import VAULT
+from tests.orders.builders import orders_in_each_state
+from tests.times import NOW
 
 FIRST_TABLES: Final = import_module(f"{versions.__name__}.{migrate.list_revisions()[0]}_first_tables")
 REPLIES: Final[dict[str, dict[str, str]]] = FIRST_TABLES.REPLIES
 DOCS: Final = Path(__file__).parents[2] / "docs"
-NAMES: Final = (
-    "bank-delay",
-    "confirm-number",
-    "done",
-    "failed-checking",
-    "not-refunded",
-    "paid-expired",
-    "paid-out-late",
-    "payment-received",
-    "refunded",
-)
+NAMES: Final = tuple(sorted({*FITS, *ENDS.values(), "confirm-number"}))
 SAY_HOW_IT_ENDED: Final = {"refunded", "not-refunded"}
 """They are no promises: one is offered when staff have recorded that the payment was given back, or wasn't."""
 
@@ -83,4 +79,26 @@ def test_the_playbook_has_the_same_cases_and_sample_replies_in_both_languages() 
     cases = [len(re.findall("^### ", each, re.MULTILINE)) for each in (english, indonesian)]
     assert cases[0] == cases[1] > len(samples)
     for handbook in (english, indonesian):
-        assert sorted(re.findall(r"^\|.*\| `([a-z-]+)` \|$", handbook, re.MULTILINE)) == list(NAMES)
+        rows = re.findall(r"^\|[^|]*\|((?: `[a-z-]+`,?)+) \|$", handbook, re.MULTILINE)
+        assert sorted({name for row in rows for name in re.findall("[a-z-]+", row)}) == list(NAMES)
+
+
+@pytest.mark.parametrize("locale", ["en", "id"])
+@pytest.mark.parametrize("state", [*dict(orders_in_each_state()), None])
+def test_two_are_written_for_each_state_and_say_nothing_that_only_staff_know(state: str | None, locale: str) -> None:
+    first = [SavedReply(name=name, texts=texts, updated_at=NOW, updated_by=0) for name, texts in REPLIES.items()]
+    own = SavedReply(name="a-own", texts={"en": "Hello", "id": "Halo"}, updated_at=NOW, updated_by=3001)
+    order = dict(orders_in_each_state())[state] if state else None
+    found = [each.name for each in suggest([own, *first], locale, order, NOW)]
+    assert len(found) == SUGGESTED
+    assert {*FITS}.issuperset(found)
+    assert set(ENDS.values()).isdisjoint(found)
+    assert [each.name for each in suggest([own, first[0]], locale, None, NOW)] == ["a-own"], "the other needs an order"
+    if order is not None:
+        ended = replace(order, outcome=Outcome.REFUNDED)
+        assert suggest(first, locale, ended, NOW)[0].name == "refunded"
+
+
+def test_each_state_of_an_order_has_two() -> None:
+    for status in OrderStatus:
+        assert sum(status in states for states in FITS.values()) == SUGGESTED

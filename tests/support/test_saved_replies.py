@@ -10,7 +10,7 @@ from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.staff.model import MONEY_OUTCOMES, Outcome
 from bot.support.model import SavedReply, Ticket
-from bot.support.saved_replies import ENDS, FITS, MAX_COUNT, hash_text, needs_order, read_name, read_text
+from bot.support.saved_replies import ENDS, FITS, MAX_COUNT, fits, hash_text, needs_order, read_name, read_text
 from bot.support.screens import saved_replies as screens
 from bot.support.screens.case import format_order_state
 from tests.orders.builders import an_open_order, as_sent, orders_in_each_state
@@ -115,6 +115,5 @@ def test_what_says_how_an_order_ended_fits_once_that_is_recorded_and_nothing_els
     outcome: Outcome | None,
 ) -> None:
     failed = replace(dict(orders_in_each_state())["failed paid"], outcome=outcome)
-    reader = Reader(EN, JAKARTA, NOW)
-    fitting = [each for each in (*FITS, *ENDS.values(), "hello") if screens.fits(reader, each, failed)]
-    assert fitting == ["failed-checking" if outcome is None else ENDS[outcome], "hello"]
+    fitting = [each for each in (*FITS, *ENDS.values(), "hello") if fits(each, failed, NOW)]
+    assert fitting == [*(["failed-checking", "no-answer-yet"] if outcome is None else [ENDS[outcome]]), "hello"]

@@ -534,7 +534,9 @@ def _ticket_status(reader: Reader, ticket: Ticket) -> str:
             at=reader.format_time(ticket.created_at, round_up=False),
         )
     ]
-    if ticket.waiting_since is not None:
+    if ticket.paused_until is not None:
+        lines.append(t("support.staff_ticket.paused", at=reader.format_time(ticket.paused_until)))
+    elif ticket.waiting_since is not None:
         lines.append(t("support.lookup.waits", duration=t.duration(reader.now - ticket.waiting_since)))
     if ticket.closed_at is not None and ticket.close_reason is not None:
         at = reader.format_time(ticket.closed_at, round_up=False)

@@ -6,7 +6,7 @@ from bot.core import templates
 from bot.infra.i18n import LOCALES, Html, Translator, as_html
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Screen, in_rows
-from bot.orders.order import Order, OrderStatus
+from bot.orders.order import Order
 from bot.recipients.formatting import format_destination
 from bot.support.buttons import (
     ReplyChoiceAction,
@@ -18,7 +18,7 @@ from bot.support.buttons import (
 )
 from bot.support.entries import with_quote
 from bot.support.model import SavedReply, Ticket
-from bot.support.saved_replies import ENDS, FITS, VARIABLES, hash_text
+from bot.support.saved_replies import VARIABLES, fits, hash_text
 from bot.support.screens.case import format_order_state
 from bot.support.screens.staff import private_chat_row
 
@@ -101,26 +101,17 @@ def show_preview(
         t,
         "support.saved_reply.send",
         ReplyChoiceButton(ticket.reference, ReplyChoiceAction.SEND, called, hash_text(filled + state)),
-        "primary" if fits(reader, called, order) else None,
+        "primary" if fits(called, order, reader.now) else None,
     )
     others = button(t, "support.saved_reply.others", ReplyChoiceButton(ticket.reference, ReplyChoiceAction.LIST_AGAIN))
     return Screen(f"{with_quote(text, filled)}\n{state}".strip(), ((send, others),))
-
-
-def fits(reader: Reader, called: str, order: Order | None) -> bool:
-    """Return whether a saved reply isn't written for other states of the order than the one now."""
-    if order is None:
-        return True
-    if order.outcome is not None:
-        return called == ENDS.get(order.outcome) or called not in {*ENDS.values(), *FITS}
-    return called not in ENDS.values() and order.status(reader.now) in FITS.get(called, OrderStatus)
 
 
 def format_state(reader: Reader, called: str, order: Order | None) -> Html:
     """Return the state of the order now, with a warning if a saved reply is written for other states."""
     if order is None:
         return Html("")
-    key = "support.saved_reply.state" if fits(reader, called, order) else "support.saved_reply.does_not_fit"
+    key = "support.saved_reply.state" if fits(called, order, reader.now) else "support.saved_reply.does_not_fit"
     return reader.t(key, order=format_order_state(reader, order))
 
 

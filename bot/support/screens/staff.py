@@ -17,6 +17,8 @@ from bot.staff.buttons import LookupButton, LookupPage
 from bot.staff.model import UNDONE, Outcome
 from bot.support.buttons import (
     GroupLanguageButton,
+    NextAction,
+    NextButton,
     ReplyChoiceAction,
     ReplyChoiceButton,
     StaffTicketAction,
@@ -148,7 +150,9 @@ def _status_lines(reader: Reader, ticket: Ticket) -> Iterator[str]:
         yield t("support.staff_ticket.reopened", count=ticket.reopen_count)
     if ticket.first_reply_at is not None:
         yield t("support.staff_ticket.answered", duration=t.duration(ticket.first_reply_at - ticket.created_at))
-    if ticket.waiting_since is not None:
+    if ticket.paused_until is not None:
+        yield t("support.staff_ticket.paused", at=reader.format_time(ticket.paused_until))
+    elif ticket.waiting_since is not None:
         yield t("support.staff_ticket.waits", at=when(ticket.waiting_since))
     if ticket.closed_at is not None and ticket.close_reason is not None:
         reason, by = t(f"support.staff_ticket.reason.{ticket.close_key}"), reader.format_staff(ticket.closed_by or 0)
@@ -184,7 +188,9 @@ def show_line(reader: Reader, ticket: Ticket, line: AboutTicket, entry: TicketEn
         user = reader.format_user(ticket.user_id)
         step = t(f"support.staff_ticket.step_{what}", user=user, reference=ticket.reference)
         ended = next((each for each in ENDS if what == f"handled_{each}"), None)
-        return Screen(_with_ping(reader, step, line.who), ((_ready_button(t, ticket, ended),),) if ended else ())
+        back = button(t, "support.next.show", NextButton(NextAction.SHOW, ticket.reference), "primary")
+        row = (_ready_button(t, ticket, ended),) if ended else (back,) if what in COMES_BACK else ()
+        return Screen(_with_ping(reader, step, line.who), rows(row))
     key = "claimed" if what == Remark.TAKEN_OVER and not line.before else what
     why, by, before = format_failure(t, line.why), reader.mention(line.who), reader.mention(line.before)
     said = t(f"support.staff.remark.{key}", why=why, by=by, before=before)
@@ -193,6 +199,10 @@ def show_line(reader: Reader, ticket: Ticket, line: AboutTicket, entry: TicketEn
     )
     again = StaffTicketButton(entry.ticket, StaffTicketAction.SEND_AGAIN, str(entry.number))
     return Screen(body, ((button(t, "support.staff.button.again", again),),) if what == Remark.FAILED else ())
+
+
+COMES_BACK: Final = frozenset({"moved", "pause_over"})
+"""Why a ticket that was set aside has come back."""
 
 
 def _ready_button(t: Translator, ticket: Ticket, outcome: Outcome) -> Button:

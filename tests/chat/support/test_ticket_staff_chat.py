@@ -4,29 +4,18 @@ import re
 from pathlib import Path
 from typing import Any
 
-from bot.orders.buttons import OrderAction
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.chat.system import running_in_process
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.faults import kill_and_restart
 from tests.e2e.local_times import move_to_noon
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import order_button, tap_to_invoice
+from tests.e2e.orders.steps import tap_to_invoice
 from tests.e2e.support.cards import fail_after_payment, support_group, topics, wait_for_card
+from tests.e2e.support.tickets import ask_about_order
 from tests.e2e.system import System
 from tests.texts import label, like, name_of, says, shown_user, text
 from tests.waiting import until
-
-
-async def ask_about_order(system: System, user: ChatUser, order: Json) -> None:
-    """Write to support from the page of an order."""
-    await user.says("/orders")
-    listed = await user.sees(like("orders.history.title"))
-    await user.presses(listed, order_button(system, order, OrderAction.SHOW_PAGE))
-    await user.taps(label("orders.button.help"))
-    await user.sees(like("support.ticket.what_is_wrong"))
-    await user.says("Did it go through?")
-    await user.sees(like("support.ticket.is_open"))
 
 
 def is_claimed_by_rina(message: Json) -> bool:

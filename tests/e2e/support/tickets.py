@@ -3,13 +3,14 @@
 import re
 from dataclasses import dataclass
 
+from bot.orders.buttons import OrderAction
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.faults import wait_until_idle
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import tap_to_invoice
+from tests.e2e.orders.steps import order_button, tap_to_invoice
 from tests.e2e.system import System
-from tests.texts import in_any_language, like, shown_user
+from tests.texts import in_any_language, label, like, shown_user
 
 GROUP = SUPPORT_GROUP_ID
 STAFF_NAMES = {2001: "Oscar", 3001: "Rina"}
@@ -84,6 +85,17 @@ async def open_ticket(system: System, language: str = "en", group: int | None = 
     await wait_until_idle(system)
     reference = re.findall("T-[0-9A-Z]{5}", text_of(card))[0]
     return OpenTicket(system, user, rina, oscar, reference, card)
+
+
+async def ask_about_order(system: System, user: ChatUser, order: Json, words: str = "Did it go through?") -> None:
+    """Write to support from the page of an order."""
+    await user.says("/orders")
+    listed = await user.sees(like("orders.history.title"))
+    await user.presses(listed, order_button(system, order, OrderAction.SHOW_PAGE))
+    await user.taps(label("orders.button.help"))
+    await user.sees(like("support.ticket.what_is_wrong"))
+    await user.says(words)
+    await user.sees(like("support.ticket.is_open"))
 
 
 def _is_card_of(message: Json, user: ChatUser) -> bool:

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import TIMESTAMP
 
 from bot.infra.db.columns import Instant, Json
 
-revision = "0025"
+revision = "0026"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -60,6 +60,70 @@ REPLIES = {
         "id": "Mohon maaf, pengiriman rupiah untuk transaksi {reference} gagal setelah kamu membayar. Kami sudah"
         " menanyakannya ke mitra pembayaran kami dan akan mengabarimu di sini. Jangan bayar lagi. Sekarang kamu tidak"
         " perlu mengirim atau memberikan apa pun.",
+    },
+    "taking-longer": {
+        "en": "We've received your payment for order {reference}. The payout is taking longer than usual."
+        " You don't need to do anything. Please don't pay again. We'll write to you here.",
+        "id": "Pembayaran untuk transaksi {reference} sudah kami terima. Pengiriman rupiahnya lebih lama"
+        " dari biasanya. Kamu tidak perlu melakukan apa-apa. Jangan bayar lagi. Kami akan mengabarimu"
+        " di sini.",
+    },
+    "no-answer-yet": {
+        "en": "Our payment partner hasn't answered about order {reference} yet. Please don't pay again."
+        " We'll write to you here as soon as we know more.",
+        "id": "Mitra pembayaran kami belum menjawab soal transaksi {reference}. Jangan bayar lagi. Begitu"
+        " ada kabar, kami menulis di sini.",
+    },
+    "send-proof": {
+        "en": "We're checking whether your payment for order {reference} reached us. Please don't pay"
+        " again. Could you send us the preimage, or the transaction ID if you paid with cbBTC or BTCB?"
+        " Your wallet shows it in the payment's details. Never send us seed words.",
+        "id": "Kami sedang mengecek apakah pembayaran untuk transaksi {reference} masuk. Jangan bayar lagi."
+        " Boleh kirim preimage-nya, atau TxID kalau kamu membayar dengan cbBTC atau BTCB? Wallet kamu"
+        " menampilkannya di detail pembayaran. Jangan pernah kirim seed phrase.",
+    },
+    "leave-unpaid": {
+        "en": "If you no longer want order {reference}, you don't have to do anything. It costs nothing and"
+        " closes automatically. If you've already paid, please don't pay again, and tell us here.",
+        "id": "Kalau transaksi {reference} tidak jadi, kamu tidak perlu melakukan apa-apa. Tidak ada biaya,"
+        " dan transaksinya tertutup otomatis. Kalau sudah membayar, jangan bayar lagi dan kabari kami"
+        " di sini.",
+    },
+    "nothing-to-pay": {
+        "en": "You don't have to pay anything for order {reference}, and no money has moved. If your wallet"
+        " shows something else, tell us here.",
+        "id": "Kamu tidak perlu membayar apa pun untuk transaksi {reference}, dan tidak ada uang yang"
+        " keluar. Kalau di wallet kamu terlihat lain, kabari kami di sini.",
+    },
+    "still-checking": {
+        "en": "We're still checking whether order {reference} was created. You don't have to pay anything"
+        " yet. Please don't start it again before the bot writes to you.",
+        "id": "Kami masih mengecek apakah transaksi {reference} sudah dibuat. Kamu belum perlu membayar apa"
+        " pun. Jangan membuatnya lagi sebelum ada kabar dari bot.",
+    },
+    "answer-the-bot": {
+        "en": "The bot has asked you a question about order {reference}. Please answer it in this chat. You"
+        " don't have to pay anything before that.",
+        "id": "Bot bertanya soal transaksi {reference}. Jawab dulu di chat ini. Sebelum itu kamu tidak"
+        " perlu membayar apa pun.",
+    },
+    "start-again": {
+        "en": "Order {reference} has ended, and there's nothing to pay for it. You can start it again with"
+        " /send. You see the new price before you confirm.",
+        "id": "Transaksi {reference} sudah berakhir, dan tidak ada yang perlu dibayar. Kamu bisa membuatnya"
+        " lagi lewat /send. Harga barunya terlihat sebelum kamu konfirmasi.",
+    },
+    "which-order": {
+        "en": "Thanks for writing. Which order is it about? Its reference is in /orders. You don't need to"
+        " send us account numbers.",
+        "id": "Terima kasih sudah menulis. Ini soal transaksi yang mana? Referensinya ada di /orders. Nomor"
+        " rekening tidak perlu dikirim ke sini.",
+    },
+    "type-again": {
+        "en": "The bot couldn't use your last answer. Please answer its question again. You don't need to"
+        " send account numbers to us.",
+        "id": "Jawaban terakhirmu belum bisa dipakai bot. Jawab lagi pertanyaannya. Nomor rekening tidak"
+        " perlu dikirim ke kami.",
     },
     "confirm-number": {
         "en": "Could you check the number for {destination} with the recipient? The last digits may be wrong.",
@@ -582,6 +646,8 @@ def _tickets() -> None:
         sa.Column("waiting_since", INSTANT),
         sa.Column("reminded_at", INSTANT),
         sa.Column("escalated_at", INSTANT),
+        sa.Column("paused_until", INSTANT),
+        sa.Column("paused_status", sa.Text),
         sa.Column("first_reply_at", INSTANT),
         sa.Column("closed_at", INSTANT),
         sa.Column("closed_by", sa.BigInteger),
@@ -597,6 +663,7 @@ def _tickets() -> None:
     _index("ix_tickets_open_created_at", "tickets", ["created_at"], "status = 'open'")
     _index("ix_tickets_order_reference", "tickets", ["order_reference"])
     _index("ix_tickets_user_id_created_at", "tickets", ["user_id", "created_at"])
+    _index("ix_tickets_paused_until", "tickets", ["paused_until"], "paused_until IS NOT NULL")
     _index("ix_tickets_waiting_since", "tickets", ["waiting_since"], "waiting_since IS NOT NULL")
     _index("uq_tickets_open", "tickets", ["user_id", "order_reference"], "status = 'open'", unique=True)
     op.create_table(
