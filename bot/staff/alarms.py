@@ -216,9 +216,9 @@ class AlarmService:
 async def raise_alarm(tx: Transaction, alarm: Alarm, operator_ids: Iterable[int]) -> bool:
     """Save an alarm, and queue the message about it to operators. Return False if it is already open.
 
-    If another one as urgent was raised within `JOIN_FOR` before, it waits for one message with all that join it.
+    If another one as urgent was raised within `JOIN_FOR` before, it waits for one message with all that join it. Two
+    processes that raise one in the same moment send two messages: a lock would make orders wait for each other.
     """
-    await AlarmRepository(tx).lock()
     firsts = [each for each in await AlarmRepository(tx).find_open() if each.joined_until is None]
     ends = [each.raised_at + JOIN_FOR for each in firsts if each.kind.urgency is alarm.kind.urgency]
     alarm = replace(alarm, joined_until=next((end for end in ends if alarm.raised_at < end), None))

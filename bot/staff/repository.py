@@ -7,9 +7,8 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import func, insert, literal_column, select, update
+from sqlalchemy import insert, select, update
 
-from bot.infra.db.columns import POSTGRESQL
 from bot.infra.db.repository import Repository, insert_new, insert_or_replace
 from bot.infra.db.transaction import Transaction
 from bot.staff.model import Alarm, AlarmKind, AuditAction, AuditEntry
@@ -83,13 +82,6 @@ class AlarmRepository(Repository[Alarm]):
     """Alarms, with at most one open alarm for each kind and subject."""
 
     table = alarms
-
-    async def lock(self) -> None:
-        """Let no other process raise an alarm until the end of the transaction. SQLite has one writer at a time."""
-        if self._connection.dialect.name == POSTGRESQL:
-            # The numbers of the other locks are in `orders/repository.py` and `operations/reconciliation`.
-            lock = func.pg_advisory_xact_lock(literal_column("5"), literal_column("0"))
-            await self._connection.execute(select(lock))
 
     async def find_open(self) -> tuple[Alarm, ...]:
         """Return the open alarms: first those that are urgent and that nobody is on, and of these the oldest."""

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 from bot.infra.db.database import Database
-from bot.infra.outbox.repository import OutboxRepository
-from bot.staff.alarms import JOIN_FOR, raise_order_alarm
 from bot.staff.model import Alarm, AlarmKind, AuditAction, AuditEntry
 from bot.staff.repository import AlarmRepository, AuditRepository
 from bot.support.model import SavedReply
@@ -79,19 +77,6 @@ async def test_what_is_over_stays_over_whoever_saves_what_they_read_before(store
     assert await open_alarms(store) == ()
     async with store.reading() as tx:
         assert [alarm.cleared_at for alarm in await AlarmRepository(tx).find_since(NOW)] == [NOW + SECOND]
-
-
-async def test_of_those_that_many_raise_at_once_one_is_the_first(store: Database, other_store: Database) -> None:
-    async def raise_one(each: Database, subject: str) -> None:
-        async with each.transaction() as tx:
-            await raise_order_alarm(tx, AlarmKind.ORDER_FAILED, subject, NOW, {OSCAR})
-
-    both = [store, other_store] * 5
-    await asyncio.gather(*(raise_one(each, f"R{number}") for number, each in enumerate(both)))
-    waiting = [alarm.joined_until for alarm in await open_alarms(store)]
-    assert sorted(waiting, key=str) == [*[NOW + JOIN_FOR] * 9, None]
-    async with store.reading() as tx:
-        assert len(await OutboxRepository(tx).find_unsent(OSCAR)) == 1
 
 
 async def test_what_is_urgent_and_free_comes_first(store: Database) -> None:
