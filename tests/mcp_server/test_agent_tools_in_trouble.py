@@ -169,14 +169,6 @@ async def test_what_was_not_agreed_is_never_handed_out(
     assert shown.structured_content["paymentWithheld"]
 
 
-async def test_what_has_become_too_little_while_the_price_was_locked_is_not_handed_out(system: AgentSystem) -> None:
-    rate = (await system.does("get_btc_idr_quote"))["btcIdr"]
-    await system.switches(lockedPricePercent=0.9)
-    said = await system.is_refused(idrAmount=None, satAmount=round(20_050 / rate * 10**8))
-    assert "less than the smallest order" in said
-    assert "Don't pay" in said
-
-
 @pytest.mark.parametrize("channel", TOKENS)
 async def test_a_second_deposit_of_the_same_amount_is_not_handed_out_until_the_first_is_done(
     system: AgentSystem, channel: str

@@ -72,15 +72,6 @@ async def test_the_list_is_fetched_anew_where_that_is_asked_for(
     assert service.times("methods") == 2
 
 
-async def test_a_failure_is_told_to_all_who_asked_and_not_kept(
-    catalogue: ServiceCatalogue, service: FakeSettlement
-) -> None:
-    service.reads.append(NoAnswer())
-    answers = await asyncio.gather(*(catalogue.quote() for _ in range(5)), return_exceptions=True)
-    assert [type(answer) for answer in answers] == [NoAnswer] * 5
-    assert (await catalogue.quote()).btc_idr == service.rate
-
-
 async def test_a_failure_to_refresh_is_not_hidden_behind_an_old_value(
     catalogue: ServiceCatalogue, service: FakeSettlement, clock: MovedClock
 ) -> None:

@@ -146,32 +146,6 @@ async def test_a_rest_longer_than_the_time_left_ends_the_waiting_at_once() -> No
     assert service.read_at == [0, 5]
 
 
-async def test_every_reading_is_told_to_whoever_asks_for_polls() -> None:
-    service = Service(["IDLE", "IDLE", ServerError(status=500), "LN_INVOICE_PAID", "COMPLETED"])
-    told: list[str] = []
-
-    async def hear(order: OrderReport) -> None:
-        await asyncio.sleep(0)
-        told.append(f"poll {order.state}")
-
-    await wait_for_order(
-        service,
-        "o1",
-        on_poll=hear,
-        on_update=lambda order: told.append(order.state),
-        clock=service.clock,
-        sleep=service.sleep,
-    )
-    states = ("IDLE", "LN_INVOICE_PAID", "COMPLETED")
-    assert [each for each in told if each in states] == list(states)
-    assert [each for each in told if each not in states] == [
-        "poll IDLE",
-        "poll IDLE",
-        *map("poll {}".format, states[1:]),
-    ]
-    assert told[:2] == ["poll IDLE", "IDLE"]
-
-
 async def test_an_abort_ends_a_read_that_hangs() -> None:
     abort, was_cancelled = asyncio.Event(), asyncio.Event()
 
