@@ -157,6 +157,28 @@ async def take_request(browser: Browser, sandbox: Sandbox) -> Image.Image:
     return beside_each_other(shots)
 
 
+async def take_browser(browser: Browser, sandbox: Sandbox) -> Image.Image:
+    """Return the picture of Emma's request as she agrees to its page, and of that page and its payment in a browser."""
+    async with open_chat(browser, sandbox, PHONE) as (_, pane):
+        await send_text(pane, "/requests")
+        await tap_button(pane, "Rp150,000")
+        await tap_button(pane, WHO.label("payment_requests.button.browsers"))
+        await expect(last_message(pane, WHO.reads("payment_requests.browsers.ask"))).to_be_visible()
+        shots = [await take_phone(pane)]
+        await tap_button(pane, WHO.label("payment_requests.browsers.agree"))
+        agreed = last_message(pane, WHO.reads("payment_requests.page.in_browsers"))
+        await expect(agreed).to_be_visible()
+        address = next(word for word in (await agreed.inner_text()).split() if "/r/" in word)
+    async with await browser.new_context(viewport=PHONE, locale="en", reduced_motion="reduce") as context:
+        page = await context.new_page()
+        await page.goto(address)
+        shots.append(read(await page.screenshot()))
+        await page.get_by_role("button", name=WHO.label("payment_requests.web.pay")).click()
+        await expect(page.get_by_text(WHO.label("orders.pay_page.waiting"))).to_be_visible()
+        shots.append(read(await page.screenshot()))
+    return beside_each_other(shots)
+
+
 async def take_chat(browser: Browser, sandbox: Sandbox) -> Image.Image:
     """Return the picture of both senders with their wallets: Emma's receipt, and an invoice that Sari scans."""
     await sandbox.does("settings", speedSeconds=3)
@@ -246,6 +268,7 @@ async def main() -> None:
         # There, Sari reads English, and her chat has no order of hers.
         async with running(options.port) as sandbox:
             pictures["payment-request"] = await take_request(browser, sandbox)
+            pictures["request-in-browser"] = await take_browser(browser, sandbox)
     for name, picture in pictures.items():
         # A third of the size. This method keeps the colours of thin lines.
         small = picture.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
