@@ -104,3 +104,10 @@ def test_a_quote_gets_warnings_when_it_is_old_or_has_jumped_either_way() -> None
     assert find_warnings(quote(1), None, NOW, Decimal(2)) == ()
     old = quote(1, NOW - QUOTE_STALE_AFTER - timedelta(seconds=1))
     assert find_warnings(old, last, NOW, Decimal(2)) == (BroadcastWarning.STALE, BroadcastWarning.JUMPED)
+
+
+def test_filling_replaces_every_variable_and_nothing_else() -> None:
+    template = read_template("<i>{rate}</i> {rate} {fee} 100%")
+    assert fill(template, VALUES) == "<i><b>1</b></i> <b>1</b> <b>1</b> 100%"
+    assert has_variables(template)
+    assert not has_variables(read_template("no figures"))

@@ -1,7 +1,5 @@
 """Tests of the one-line parser: clear parts are accepted, ambiguous parts are reported, and chat isn't an order."""
 
-from itertools import permutations
-
 import pytest
 
 from bot.checkout.parser import OneLine, read_line
@@ -14,60 +12,12 @@ def read(text: str) -> OneLine:
     return read_line(text, METHODS)
 
 
-def rupiah(*values: int) -> tuple[Amount, ...]:
-    return tuple(Amount("IDR", value) for value in values)
-
-
-def place(line: OneLine) -> str | None:
-    return display_name(line.method) if line.method else None
-
-
 def places(line: OneLine) -> list[str]:
     return [display_name(method) for method in line.method_candidates]
 
 
 def refused(line: OneLine) -> list[str]:
     return [rejection.key for rejection in line.rejections]
-
-
-SPACED = {
-    "rp 500 000": 500_000,
-    "Rp500 000": 500_000,
-    "500 000": 500_000,
-    "500 000 rp": 500_000,
-    "500 000 rupiah": 500_000,
-    "rp 500000": 500_000,
-    "rp 1 500 000": 1_500_000,
-    "1 500 000 rp": 1_500_000,
-}
-
-
-@pytest.mark.parametrize("said", SPACED)
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("I Made Wirawan", "I Gede Santika", "I MADE WIRAWAN", "A Rahman", "M Yusuf", "K Anwar"),
-        *("B Santoso", "O Siregar", "I. Made Wirawan", "Budi"),
-    ],
-)
-def test_an_initial_beside_a_sum_with_blanks_begins_the_name_in_any_order_of_the_parts(name: str, said: str) -> None:
-    for parts in permutations(["bca", "1234567890", said, name]):
-        line = read(" ".join(parts))
-        known = (place(line), line.number, line.amount, line.holder)
-        assert known == ("BCA", "1234567890", Amount("IDR", SPACED[said]), name.replace(".", "")), parts
-        assert (line.leftover, line.rejections) == ((), ()), parts
-
-
-@pytest.mark.parametrize(
-    ("text", "sats"),
-    [
-        ("ovo 081234567890 25000 sats", 25_000),
-        ("25000 sats 123-456 7890 bca", 25_000),
-        ("bca 1234567890 0,0005 btc", 50_000),
-    ],
-)
-def test_a_sum_may_be_in_bitcoin(text: str, sats: int) -> None:
-    assert read(text).amount == Amount("SAT", sats)
 
 
 @pytest.mark.parametrize(
@@ -157,19 +107,3 @@ def test_what_is_understood_and_refused_is_said_with_its_reason(text: str, keys:
 def test_an_uncertain_destination_is_offered_and_not_taken(text: str, labels: list[str]) -> None:
     line = read(text)
     assert (line.method, sorted(places(line))) == (None, sorted(labels))
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("bca s 1234567890 500rb", "BCA Syariah"),
-        ("1234567890 500rb bca s", "BCA Syariah"),
-        ("bca s, Rahayu, 1234567890, 500rb", "BCA Syariah"),
-        ("bca s a/n Rahayu 1234567890 500rb", "BCA Syariah"),
-        ("bca, S Rahayu, 1234567890, 500rb", "BCA"),
-        ("bca a/n S Rahayu 1234567890 500rb", "BCA"),
-        ("bca D Santoso 1234567890 500rb", "BCA"),
-    ],
-)
-def test_a_letter_that_is_plainly_the_banks_or_the_holders_leaves_no_doubt_of_the_bank(text: str, name: str) -> None:
-    assert (place(read(text)), places(read(text))) == (name, [])

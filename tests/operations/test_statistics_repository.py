@@ -18,15 +18,12 @@ from bot.operations.model import (
     RequestFigures,
     RequestStatistics,
     Tally,
-    UserStatistics,
 )
 from bot.operations.repository import StatisticsRepository
 from bot.orders.order import Order, Phase, payer_on_page
 from bot.payment_requests.model import ClosedBy, RequestStatus
 from bot.payment_requests.repository import PaymentRequestRepository
 from bot.settlement.model import OrderStep
-from bot.users.model import User
-from bot.users.repository import UserRepository
 from tests.operations.order_outcomes import find_outcome
 from tests.orders.builders import an_order, insert_orders
 from tests.payment_requests.builders import a_request
@@ -44,12 +41,6 @@ LARGEST = 10**18
 async def add_orders(store: Database, orders: Iterable[Order]) -> None:
     async with store.transaction() as tx:
         await insert_orders(tx, orders)
-
-
-async def add_users(store: Database, people: Iterable[User]) -> None:
-    async with store.transaction() as tx:
-        for user in people:
-            await UserRepository(tx).save(user)
 
 
 def random_orders(chance: random.Random, count: int) -> list[Order]:
@@ -118,36 +109,6 @@ async def test_orders_are_counted_as_one_by_one(store: Database, seed: int) -> N
     async with store.reading() as tx:
         for edges in (EDGES, EDGES[:2], EDGES[2:4], (NOW - HOUR, NOW), tuple(NOW + 2 * HOUR * n for n in range(25))):
             assert await StatisticsRepository(tx).tally_orders(edges) == count_in_python(orders, edges)
-
-
-async def test_users_are_counted_as_one_by_one(store: Database) -> None:
-    chance = random.Random(7)
-    moments = [*NEAR_EDGES, NOW - 100 * HOUR]
-    people = [
-        User(
-            id=number,
-            created_at=chance.choice(moments),
-            last_seen_at=chance.choice([None, *moments]),
-            blocked_at=chance.choice([None, NOW]),
-        )
-        for number in range(1, 60)
-    ]
-    orders = [
-        an_order(f"R{number}", **random_values(chance) | {"user_id": chance.randrange(60)}) for number in range(80)
-    ]
-    await add_users(store, people)
-    await add_orders(store, orders)
-    since, until = EDGES[0], EDGES[3]
-    new = {user.id for user in people if since <= user.created_at < until}
-    async with store.reading() as tx:
-        assert await StatisticsRepository(tx).count_users(since, until) == UserStatistics(
-            known=59,
-            away=sum(user.blocked_at is not None for user in people),
-            active=sum(user.last_seen_at is not None and user.last_seen_at >= since for user in people),
-            new=len(new),
-            ordered=len(new & {order.user_id for order in orders}),
-            paid=len(new & {order.user_id for order in orders if order.is_paid}),
-        )
 
 
 async def test_payment_requests_and_what_was_paid_by_their_links_are_counted(store: Database) -> None:

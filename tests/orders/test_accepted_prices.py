@@ -11,7 +11,7 @@ from bot.orders.order import EventNote, Failure, Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.errors import KeyRefused, NoAnswer, OrderNotFound, SettlementFailure, SlowDown
 from bot.staff.notifications import AlarmNotification
-from tests.orders.order_system import EMMA, OSCAR, OrderSystem
+from tests.orders.order_system import OSCAR, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
 LIGHTNING: dict[str, Any] = {}
@@ -84,20 +84,3 @@ async def test_while_the_order_cannot_be_read_the_question_stays_open(
     assert (await system.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION
     assert (await accept(system, order)).awaits_payment(system.clock.now())
     assert len(system.sender.payment_requests()) == 1
-
-
-async def test_of_an_answer_and_a_drop_at_the_same_time_one_counts(
-    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    order = await asked(system)
-    service.becomes("svc-1", "FAILED")
-    look_up = service.look_up
-
-    async def drop_meanwhile(service_id: str) -> Any:
-        assert await system.orders.drop(order.reference)
-        return await look_up(service_id)
-
-    monkeypatch.setattr(service, "look_up", drop_meanwhile)
-    assert await system.orders.accept(order.reference) is None
-    await system.deliver()
-    assert system.sender.kinds(EMMA) == [OrderNotification.PRICE_MOVED]

@@ -12,7 +12,6 @@ from bot.orders.destinations.model import (
     WeekPart,
     chance_of_at_least,
     find_highest_share,
-    find_ranks,
     measure_times,
     measure_week,
 )
@@ -24,16 +23,6 @@ MONDAY = datetime(2026, 3, 2, 3, 0, tzinfo=UTC)
 
 def binomial(count: int, hits: int, share: float) -> float:
     return comb(count, hits) * share**hits * (1 - share) ** (count - hits)
-
-
-@pytest.mark.parametrize("share", [0.5, 0.9])
-@pytest.mark.parametrize("count", [6, 20, 36, 77, 200])
-def test_the_ranks_are_the_narrowest_with_no_more_than_a_fortieth_on_each_side(count: int, share: float) -> None:
-    lower, upper = find_ranks(count, share)
-    below = [sum(binomial(count, each, share) for each in range(rank)) for rank in range(count + 1)]
-    assert lower == max((rank for rank in range(1, count + 1) if below[rank] <= 0.025), default=None)
-    above = {rank: sum(binomial(count, each, share) for each in range(rank, count + 1)) for rank in range(1, count + 1)}
-    assert upper == min((rank for rank in above if above[rank] <= 0.025), default=None)
 
 
 @pytest.mark.parametrize("count", [20, 36, 90])

@@ -1,22 +1,14 @@
 """How destinations do is read from the rows of orders, and alarms, reviews and wallet pages say the same of it."""
 
-import io
-from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from PIL import Image
-from prometheus_client import REGISTRY
 
 from bot.checkout.steps.review import ReviewStep
-from bot.infra.db.database import Database
-from bot.infra.drawing.chart_drawing import render_chart
 from bot.infra.i18n import LOCALES
-from bot.operations import gauges
 from bot.orders.destinations import screens
-from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.destinations.screens import format_destination_health
 from bot.settlement.model import PayoutMethod
 from bot.staff.model import AlarmKind
@@ -30,10 +22,9 @@ from tests.orders.known_destinations import (
     listed,
 )
 from tests.orders.order_system import OSCAR, OrderSystem
-from tests.screens import HOSTILE_NAMES, JAKARTA, ScreenCase, check_screen
+from tests.screens import JAKARTA, ScreenCase
 from tests.screens import NOW as SHOWN_AT
 from tests.settlement.builders import BCA, BRI, GOPAY, LISTED_BCA
-from tests.settlement.fake_settlement import MovedClock
 from tests.texts import TRANSLATIONS, label, says, text
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -106,23 +97,6 @@ async def test_a_destination_made_slow_is_said_by_alarm_and_review_until_it_is_w
     assert await review.says_of(BCA) == usual
 
 
-async def test_a_destination_that_fails_is_said_by_alarm_and_review(system: OrderSystem) -> None:
-    now, review = system.clock.now(), Reviewed(system)
-    for first, method in ((0, BCA), (200, BRI)):
-        await keep(system.sql, *some_history(now, method=method, first=first))
-    for chat_id in range(1001, 1007):
-        order = await place_and_pay(system, chat_id, BCA)
-        await move(system, order.service_id, "FAILED")
-    await pass_time(system, 5)
-    kinds = await pass_a_minute(system)
-    assert [each.kind for each in await system.alarms.find_open() if not each.kind.startswith("order_")] == [
-        AlarmKind.DESTINATION_FAILING
-    ]
-    assert AlarmNotification.RAISED in kinds
-    assert await review.says_of(BCA) == text("orders.destinations.failing", name="BCA")
-    assert await review.says_of(BRI) == text("orders.destinations.usual", name="BRI", length="5 minutes")
-
-
 async def place_and_pay(system: OrderSystem, chat_id: int, method: PayoutMethod) -> Any:
     order = await system.place(chat_id, method=method, number=f"86{chat_id}0000")
     await move(system, order.service_id, "LN_INVOICE_PAID")
@@ -170,56 +144,18 @@ def test_the_list_has_figures_with_their_errors_and_what_is_wrong() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", HOSTILE_NAMES)
-def test_the_picture_takes_any_name(name: str) -> None:
-    every = every_destination(PayoutMethod("014", name, "bank"))
-    facts = screens.build_chart(EN, listed(*every), JAKARTA)
-    assert facts is not None
-    assert len(facts.rows) == 6
-    assert any(row.is_marked for row in facts.rows)
-    picture = Image.open(io.BytesIO(render_chart(facts)))
-    assert (picture.format, picture.width) == ("PNG", 1080)
-    assert picture.height < 1_500
-    shown = screens.show_chart(EN, listed(*every), JAKARTA, b"")
-    check_screen(ScreenCase("", shown, is_caption=True))
-    assert screens.build_chart(EN, listed(), JAKARTA) is None
-
-
-@pytest.fixture
-async def refreshed(
-    sqlite_store: Database, clock: MovedClock
-) -> AsyncIterator[Callable[..., Awaitable[dict[str, float]]]]:
-    """Return a function that saves orders, refreshes the gauges, and returns the series of destinations."""
-
-    async def refresh(*orders: Any) -> dict[str, float]:
-        await keep(sqlite_store, *orders)
-        clock.at += HOUR
-        await gauges.refresh_destinations(DestinationHealthService(sqlite_store, clock))
-        return {
-            " ".join((sample.name.removeprefix("kirim_destination_"), *sample.labels.values())): sample.value
-            for family in REGISTRY.collect()
-            if family.name.startswith("kirim_destination_")
-            for sample in family.samples
-        }
-
-    yield refresh
-    for gauge in (gauges.SECONDS, gauges.FAILED_RATIO, gauges.TROUBLE):
-        gauge.clear()
-
-
-async def test_metrics_name_only_destinations_of_our_own_list(
-    refreshed: Callable[..., Awaitable[dict[str, float]]], clock: MovedClock
-) -> None:
-    stranger = PayoutMethod("999", "BANK <b>NOBODY</b> KNOWS", "bank")
-    found = await refreshed(
-        *some_history(clock.now(), 57, failed=3),
-        *some_history(clock.now(), method=stranger, first=300),
-        *some_history(clock.now(), 5, method=GOPAY, first=600),
-    )
-    assert found == {
-        "seconds BCA 0.5": 240,
-        "seconds BCA 0.9": 420,
-        "failed_ratio BCA": 0.05,
-        "trouble BCA slow": 0,
-        "trouble BCA failing": 0,
-    }
+async def test_a_destination_that_fails_is_said_by_alarm_and_review(system: OrderSystem) -> None:
+    now, review = system.clock.now(), Reviewed(system)
+    for first, method in ((0, BCA), (200, BRI)):
+        await keep(system.sql, *some_history(now, method=method, first=first))
+    for chat_id in range(1001, 1007):
+        order = await place_and_pay(system, chat_id, BCA)
+        await move(system, order.service_id, "FAILED")
+    await pass_time(system, 5)
+    kinds = await pass_a_minute(system)
+    assert [each.kind for each in await system.alarms.find_open() if not each.kind.startswith("order_")] == [
+        AlarmKind.DESTINATION_FAILING
+    ]
+    assert AlarmNotification.RAISED in kinds
+    assert await review.says_of(BCA) == text("orders.destinations.failing", name="BCA")
+    assert await review.says_of(BRI) == text("orders.destinations.usual", name="BRI", length="5 minutes")

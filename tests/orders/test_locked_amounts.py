@@ -5,14 +5,11 @@ from decimal import Decimal
 
 import pytest
 
-from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, HoldReason, Order, Phase
-from bot.orders.placement.service import MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import DestinationClosed
-from bot.settlement.errors import NoAnswer
 from bot.settlement.model import PayoutMethod
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem, place_unresolved, rules
 from tests.settlement.builders import BCA, BRI, GOPAY
@@ -76,34 +73,6 @@ async def test_a_price_is_not_accepted_where_the_limits_have_changed_meanwhile(
     await is_withheld(system, held, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
     assert await system.orders.accept(held.reference) is None
     await system.close()
-
-
-async def test_trying_again_checks_what_placing_checks_and_leaves_the_question_open(
-    system: OrderSystem, service: FakeSettlement
-) -> None:
-    lost = await place_unresolved(system, service)
-    posts = service.times("place")
-    service.methods = (BRI, GOPAY)
-    with pytest.raises(MethodVanished):
-        await system.orders.try_again(lost.reference)
-    service.methods = (replace(BCA, cap=249_999), BRI, GOPAY)
-    with pytest.raises(Rejection) as refused:
-        await system.orders.try_again(lost.reference)
-    assert refused.value.arguments["cap"] == 249_999
-    service.methods = (BCA, BRI, GOPAY)
-    system.orders.rules = rules(min_order_idr=250_001)
-    with pytest.raises(Rejection):
-        await system.orders.try_again(lost.reference)
-    system.orders.rules = rules()
-    service.reads.append(NoAnswer())
-    with pytest.raises(NoAnswer):
-        await system.orders.try_again(lost.reference)
-    assert (await system.order(lost.reference)).phase is Phase.UNRESOLVED
-    assert service.times("place") == posts
-    again = await system.orders.try_again(lost.reference)
-    await system.orders.submission.wait()
-    assert again is not None
-    assert service.times("place") == posts + 1
 
 
 CLOSED = [

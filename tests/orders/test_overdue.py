@@ -142,3 +142,20 @@ async def run_process(system: OrderSystem) -> None:
     except Crash:
         pass
     await system.close()
+
+
+async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_is_looked_at(
+    system: OrderSystem, file: str, service: FakeSettlement
+) -> None:
+    await paid(system)
+    system.clock.passes(hours=3)
+    service.becomes("svc-1", "COMPLETED")
+    after_a_pause = OrderSystem(file, service, rules=STAFFED)
+    assert await after_a_pause.tracker.check_deadlines() == 0
+    await after_a_pause.poll(after=0)
+    assert await after_a_pause.tracker.check_deadlines() == 0
+    assert after_a_pause.sender.edits_and_messages() == [
+        OrderNotification.EDIT_STATUS,
+        OrderNotification.SENT,
+    ]
+    await after_a_pause.close()

@@ -10,8 +10,10 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.messages import order_subject
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, Order, Payer, Phase, payer_in_chat
+from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository
 from bot.orders.user_data import delete_links, remove_recipients
+from bot.recipients.repository import RecipientRepository
 from bot.settlement.model import OrderStep
 from bot.staff.model import AlarmKind
 from bot.staff.notifications import AlarmNotification
@@ -155,3 +157,19 @@ async def test_a_deleted_link_takes_its_recipient_from_every_order_and_no_uncert
     await system.poll()
     paid = await system.order(shown.reference)
     assert (paid.step, paid.phase, paid.number) == (OrderStep.SENT, Phase.DONE, "")
+
+
+async def test_an_order_without_a_chat_is_followed_to_its_end_and_notifies_nobody(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    order = await place_for(system, PAGE)
+    assert (order.phase, order.bolt11, order.payer) == (Phase.OPEN, service.records["svc-1"].bolt11, PAGE)
+    for state, step in (("LN_INVOICE_PAID", OrderStep.PAID), ("COMPLETED", OrderStep.SENT)):
+        service.becomes("svc-1", state)
+        await system.poll()
+        assert (await system.order(order.reference)).step is step
+    assert await messages_about(system, order) == []
+    assert system.sender.sent == []
+    async with system.store.reading() as tx:
+        assert await ReceiptRepository(tx).of_order(order.reference) is not None
+        assert {user: await RecipientRepository(tx).find_by_user(user) for user in (0, EMMA)} == {0: (), EMMA: ()}

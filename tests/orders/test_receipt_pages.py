@@ -26,6 +26,7 @@ from bot.users.model import Provider, User
 from bot.users.repository import UserRepository
 from tests.infra.keys import VAULT
 from tests.orders.builders import an_open_order, as_sent
+from tests.pictures import qr_texts
 from tests.screens import NOW
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import TRANSLATIONS, label
@@ -230,3 +231,15 @@ async def test_a_genuine_code_is_checked_although_600_guesses_wait(monkeypatch: 
     results = await asyncio.gather(*asked, *guesses, return_exceptions=True)
     assert sum(isinstance(each, TooMany) for each in results) == 101
     assert results.count("found") == 500
+
+
+async def test_the_pictures_of_a_receipt_lead_to_its_check(
+    store: Database, clock: MovedClock, browser: httpx.AsyncClient
+) -> None:
+    code = await add_sent(store, clock)
+    page = await browser.get(PAGE)
+    for source in (f"../verify/{code}/qr.png", f"../verify/{code}/receipt.png?l=en"):
+        assert f'"{source}"' in page.text
+        answer = await browser.get(source.removeprefix(".."))
+        assert answer.headers["content-type"] == "image/png"
+        assert qr_texts(answer.content) == [f"{PUBLIC}/verify/{code}"]

@@ -11,7 +11,7 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RuleBroken, StoreDown
 from bot.orders.limits import DAY
-from bot.orders.order import Order, OrderEvent, Phase, payer_in_chat
+from bot.orders.order import Order, Phase, payer_in_chat
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import OrderStep
 from tests.harness.databases import on_postgresql
@@ -160,21 +160,6 @@ async def test_the_intents_an_order_could_be_mistaken_for(store: Database) -> No
             await OrderRepository(tx).add(an_order(reference, **changes))
         found = await OrderRepository(tx).similar_unclaimed(looked_for, NOW)
     assert [order.reference for order in found] == ["abandoned", "same"]
-
-
-async def test_the_events_of_an_order_stay_in_order(store: Database) -> None:
-    seen = [
-        OrderEvent(reference="R2345AB", at=NOW, phase=Phase.INTENDED, state=""),
-        OrderEvent(reference="R2345AB", at=NOW, phase=Phase.OPEN, state="ROUTE_SHOWN", note="adopted"),
-        OrderEvent(reference="R2345AB", at=NOW - SECOND, phase=Phase.DONE, state="A_NEW_STATE"),
-    ]
-    async with store.transaction() as tx:
-        await OrderRepository(tx).add(an_order())
-        for event in seen:
-            await OrderRepository(tx).add_event(event)
-    async with store.reading() as tx:
-        assert await OrderRepository(tx).events("R2345AB") == tuple(seen)
-        assert await OrderRepository(tx).events("other") == ()
 
 
 async def test_orders_that_may_count_were_created_or_paid_lately_or_are_not_over(store: Database) -> None:

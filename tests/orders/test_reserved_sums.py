@@ -276,3 +276,12 @@ async def reserve_together(url: str, service: FakeSettlement) -> None:
 @on_postgresql
 async def test_two_processes_on_postgresql_never_reserve_the_same_sum(database: str, service: FakeSettlement) -> None:
     await reserve_together(database, service)
+
+
+async def test_the_review_shows_the_sum_that_is_ordered(system: OrderSystem) -> None:
+    await system.place(SARI, **SAME)
+    draft = await system.draft(**SAME)
+    _, estimated = await system.review(draft)
+    order = await place_order(system.orders, draft, reviewed_sats=estimated.sats)
+    await system.orders.submission.wait()
+    assert (estimated.sats, estimated.idr) == (25_001, order.expected_idr) == (order.expected_sats, 425_017)
