@@ -24,6 +24,7 @@ from bot.checkout.parser import (
 from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, AmountRejected, AmountUnreadable, ForeignCurrency, parse_amount
 from bot.core.money.tokens import Token
+from bot.core.text import plain
 from bot.recipients.banks import display_name
 from bot.recipients.model import SavedRecipient, find_by_beginning, find_current_method, recipient_title
 from bot.recipients.numbers import clean_number
@@ -47,12 +48,14 @@ MOST_LEFTOVER: Final = 4
 class LineReading:
     """What a line says, and which saved recipients or methods of `line` it may mean.
 
-    `beginning` is the part of a recipient's name that was typed, if it isn't the whole name.
+    `beginning` is the part of a recipient's name that was typed, if it isn't the whole name. `reference` is what a
+    payment request is for ("meja 12").
     """
 
     line: OneLine
     recipients: tuple[SavedRecipient, ...] = field(default=(), repr=False)
     beginning: str = ""
+    reference: str = field(default="", repr=False)
 
     @property
     def recipient(self) -> SavedRecipient | None:
@@ -230,9 +233,18 @@ def _is_no_amount(text: str) -> bool:
     return False
 
 
-def without_payer(reading: LineReading) -> LineReading:
-    """Return the reading of a line of a payment request. A name without a number may be the payer's."""
-    return reading if reading.has_number else replace(reading, line=replace(reading.line, holder=None))
+def for_request(reading: LineReading, text: str) -> LineReading:
+    """Return the reading of a line of a payment request. The words that are no part of an order are its reference.
+
+    A name without a number may be the payer's, so it is one of these words.
+    """
+    line, words = reading.line, reading.line.leftover
+    if not reading.has_number:
+        words = (*words, *(line.holder or line.doubtful_holder or "").split())
+        line = replace(line, holder=None, doubtful_holder=None)
+    rest = plain(text).replace(line.amount_text, " ", 1)
+    reference = " ".join(words if reading.names_recipient else rest.split()).strip(" ,.;:-")
+    return replace(reading, line=replace(line, leftover=()), reference=reference if words else "")
 
 
 def fill_draft(
@@ -240,9 +252,13 @@ def fill_draft(
 ) -> OrderDraft:
     """Return the draft with all that is certain.
 
-    A line without a holder's name doesn't ask for one. A line with words that may be a name does.
+    A line without a holder's name doesn't ask for one. A line with words that may be a name does. A payment request
+    with a reference is for one payment.
     """
     filled = apply_line(draft, reading.line)
+    if filled.terms is not None and reading.reference:
+        terms = replace(filled.terms, note=reading.reference, note_asked=True, is_reusable=False)
+        filled = replace(filled, terms=terms)
     recipient = reading.recipient
     method = find_current_method(recipient, methods) if recipient is not None else None
     if recipient is not None and method is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from bot.checkout import one_line as lines
-from bot.checkout.draft import DraftStatus, OrderDraft, RequestTerms, Step
+from bot.checkout.draft import DraftStatus, OrderDraft, Step
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.one_line import LineReading
 from bot.checkout.open_draft import draft_of, get_recipients, is_replayed, open_draft
@@ -51,8 +51,8 @@ class OneLineHandlers:
         self._draft_handlers = draft_handlers
         self._amount = amount
 
-    async def begin(self, session: Session, text: str, terms: RequestTerms | None = None) -> None:
-        """Begin a draft with what the line says, in the place of an open one. With `terms`, it is a payment request.
+    async def begin(self, session: Session, text: str, request: OrderDraft | None = None) -> None:
+        """Begin a draft with what the line says, in the place of an open one. `request` is that of a payment request.
 
         A request goes to the user's own account. Names of recipients, and a name without a number, may be the payer's.
         """
@@ -62,12 +62,12 @@ class OneLineHandlers:
             screen = Screen(session.t("checkout.one_line.unread"), (send_row(session.t),))
             await session.show(session.with_resume(screen))
             return
-        known = () if terms else known
+        known = () if request else known
         reading = lines.read_order_line(text, methods, known)
-        if terms:
-            reading = lines.without_payer(reading)
+        if request:
+            reading = lines.for_request(reading, text)
         if not is_replayed(session):
-            filled = lines.fill_draft(draft_of(session, terms), reading, methods, known)
+            filled = lines.fill_draft(request or draft_of(session), reading, methods, known)
             await self._draft_handlers.begin(session, filled)
         elif open_draft(session).last_update_id != session.update_id:
             await self._draft_handlers.show(session)
@@ -93,7 +93,7 @@ class OneLineHandlers:
         known = () if draft.terms else known
         reading = lines.read_answer(draft, text, methods, known)
         if draft.terms and reading is not None:
-            reading = lines.without_payer(reading)
+            reading = lines.for_request(reading, text)
         if reading is None or (draft.step is Step.DESTINATION and lines.is_a_name(text, methods, known)):
             return False
         filled = replace(lines.fill_draft(draft, reading, methods, known), refusal=None)

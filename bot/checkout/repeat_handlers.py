@@ -76,7 +76,7 @@ class RepeatHandlers:
     ) -> None:
         """Begin a draft for a saved recipient and ask what is missing. A second press finds the draft of the first."""
         if not is_replayed(session) and not _is_begun(session, recipient, amount):
-            method = await find_method(self._catalogue, recipient)
+            method = await find_method(self._catalogue, recipient.method)
             if method is None:
                 session.add_notice(session.t("checkout.recipient.vanished", name=format_method(recipient.method)))
             draft = draft_of(session)

@@ -5,6 +5,7 @@ A button carries the request's id. It works only for the request's own user, als
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -154,7 +155,7 @@ class PaymentRequestHandlers:
 
     async def ask_to_recipient(self, session: Session, recipient: SavedRecipient) -> None:
         """Begin a request to a saved recipient, who is the user. Ask only for what is missing."""
-        method = await find_method(self._catalogue, recipient)
+        method = await find_method(self._catalogue, recipient.method)
         if method is None:
             session.notice = session.t("checkout.recipient.vanished", name=format_method(recipient.method))
             await self._begin(session)
@@ -249,9 +250,17 @@ class PaymentRequestHandlers:
             if not line:
                 await self._draft_handlers.begin(session, draft or draft_of(session, RequestTerms()))
         if line:
-            await self._one_line.begin(session, line, RequestTerms())
+            await self._one_line.begin(session, line, await self._draft_to_own_account(session))
         else:
             await self._draft_handlers.show(session)
+
+    async def _draft_to_own_account(self, session: Session) -> OrderDraft:
+        """Return a draft to the account of the user's newest request, if there is one. A line can name another."""
+        draft, own = draft_of(session, RequestTerms()), await self._requests.list_own(session.user.id)
+        method = await find_method(self._catalogue, own[0].method) if own else None
+        if method is None:
+            return draft
+        return replace(draft, method=method, number=own[0].number, holder=own[0].holder, holder_asked=True)
 
     async def _list(self, session: Session, page: int = 0) -> None:
         own = await self._requests.list_own(session.user.id)

@@ -214,7 +214,7 @@ class RequestReviewStep:
         }
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
-        """Return the review. If nobody can ask in a name that was known before, ask for another one.
+        """Return the review. Ask again for a name that was known before, or a line's reference, that can't be used.
 
         Raises:
             AmountRejected: a payer couldn't pay the amount of a line.
@@ -222,7 +222,14 @@ class RequestReviewStep:
         try:
             await self._holder.check(draft.holder or "")
         except Rejection as rejection:
-            return await self._ask_name(session, draft, rejection)
+            unnamed = replace(draft, holder=None, holder_asked=False, step=Step.HOLDER)
+            return await self._ask_again(session, unnamed, self._holder, rejection)
+        try:
+            if draft.terms is not None and draft.terms.note is not None:
+                read_note(draft.terms.note)
+        except Rejection as rejection:
+            unnoted = with_terms(draft, note=None, note_asked=False)
+            return await self._ask_again(session, unnoted, NoteStep(), rejection)
         if draft.amount is not None:  # of a line
             await self._amount.take_amount(session, draft, draft.amount)
         return screens.show_review(session.reader, draft)
@@ -231,14 +238,15 @@ class RequestReviewStep:
         """Point to the buttons."""
         raise Rejection("checkout.review.press")
 
-    async def _ask_name(self, session: Session, draft: OrderDraft, rejection: Rejection) -> Screen:
+    async def _ask_again(
+        self, session: Session, draft: OrderDraft, step: RequestHolderStep | NoteStep, rejection: Rejection
+    ) -> Screen:
         session.notice = session.format_rejection(rejection)
-        unnamed = replace(draft, holder=None, holder_asked=False, step=Step.HOLDER)
-        saved = await self._drafts.save(unnamed, session.update_id)
+        saved = await self._drafts.save(draft, session.update_id)
         if saved is None:
             raise OutOfDate
         session[DRAFT] = saved
-        return await self._holder.show(session, saved)
+        return await step.show(session, saved)
 
     async def _ask_what_to_change(self, session: Session, draft: OrderDraft, _: str) -> Screen:
         """Offer the answers that can be changed. The draft stays at its review."""

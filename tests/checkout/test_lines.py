@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.checkout import one_line as lines
-from bot.checkout.draft import OrderDraft, Step, new_draft
+from bot.checkout.draft import OrderDraft, RequestTerms, Step, new_draft
 from bot.checkout.one_line import LineReading
 from bot.core.money import Amount
 from bot.recipients.model import SavedRecipient
@@ -113,6 +113,31 @@ def test_whatever_is_written_is_read_without_a_fault(text: str, labels: list[str
     assert draft.step in Step
     lines.is_order(text, METHODS, known)
     lines.is_part_of_order(text, METHODS, known)
+
+
+@pytest.mark.parametrize(
+    ("text", "reference"),
+    [
+        ("85rb meja 12", "meja 12"),
+        ("meja 12, Rp85.000", "meja 12"),
+        ("85 ribu meja 5A (bungkus)", "meja 5A (bungkus)"),
+        ("85k table 12", "table 12"),
+        ("85rb nota #2231", "nota #2231"),
+        ("85rb Budi", "Budi"),
+        ("85rb bca 1234567890 Sari Dewi meja 12", "meja 12"),
+        ("85rb bca 1234567890 Sari Dewi", ""),
+        ("85rb ya", ""),
+        ("85rb", ""),
+    ],
+)
+def test_the_other_words_of_a_request_are_its_reference(text: str, reference: str) -> None:
+    reading = lines.for_request(read(text, ()), text)
+    draft = replace(new_draft(chat_id=1, user_id=1, now=NOW), terms=RequestTerms())
+    draft = lines.fill_draft(draft, reading, METHODS, ())
+    assert (reading.reference, reading.line.leftover) == (reference, ())
+    assert draft.amount == Amount("IDR", 85_000)
+    known = RequestTerms(note=reference, note_asked=True, is_reusable=False) if reference else RequestTerms()
+    assert draft.terms == known
 
 
 ORDERS = [

@@ -116,8 +116,8 @@ async def list_methods(catalogue: ServiceCatalogue) -> Sequence[PayoutMethod]:
     return await catalogue.methods() or await catalogue.methods(fresh=True)
 
 
-async def find_method(catalogue: ServiceCatalogue, recipient: SavedRecipient) -> PayoutMethod | None:
-    """Return the recipient's destination as the list has it, or as it was if the list can't be read.
+async def find_method(catalogue: ServiceCatalogue, known: PayoutMethod) -> PayoutMethod | None:
+    """Return a destination of before as the list has it, or as it was if the list can't be read.
 
     Placing the order checks it again.
     """
@@ -125,7 +125,7 @@ async def find_method(catalogue: ServiceCatalogue, recipient: SavedRecipient) ->
         methods = await catalogue.methods()
     except SettlementFailure:
         methods = ()
-    return find_current_method(recipient, methods) if methods else recipient.method
+    return next((each for each in methods if each.pair == known.pair), None) if methods else known
 
 
 def _is_mobile(number: str | None) -> bool:
