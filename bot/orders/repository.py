@@ -308,12 +308,16 @@ class OrderRepository(OrderRows):
         found = await self._connection.execute(tallies.group_by(orders.c.origin))
         return {origin: LinkTally(*map(int, counts)) for origin, *counts in found}
 
-    async def payments_of_links(self, links: Collection[str], *, limit: int) -> tuple[PaymentOfLink, ...]:
-        """Return the newest payments of these links."""
+    async def payments_of_links(
+        self, origins: LinkQuery, *, limit: int, since: datetime | None = None
+    ) -> tuple[PaymentOfLink, ...]:
+        """Return the newest payments of these links, or those since a time."""
         idr = func.coalesce(orders.c.idr, orders.c.expected_idr)
         paid = select(orders.c.origin, idr, orders.c.paid_at, orders.c.state).where(
-            orders.c.origin.in_(links), IS_PAID_AT
+            orders.c.origin.in_(origins), IS_PAID_AT
         )
+        if since is not None:
+            paid = paid.where(orders.c.paid_at >= since)
         found = await self._connection.execute(paid.order_by(orders.c.paid_at.desc()).limit(limit))
         return tuple(PaymentOfLink(*row) for row in found if row.paid_at is not MALFORMED)
 

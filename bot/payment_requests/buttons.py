@@ -23,6 +23,15 @@ class RequestAction(StrEnum):
     ASK_BROWSERS = "web"
     TO_BROWSERS = "web_on"
     LEAVE_BROWSERS = "web_off"
+    PRINT = "print"
+
+
+class RequestsAction(StrEnum):
+    """What a button below the list of one's own requests does."""
+
+    FILE = "file"
+    DAILY = "daily"
+    EACH = "each"
 
 
 @dataclass(frozen=True)
@@ -43,8 +52,15 @@ class RequestsButton(Callback, prefix="pr:list"):
 
 
 @dataclass(frozen=True)
+class RequestsActionButton(Callback, prefix="pr:all"):
+    """A button about the payments of all of one's own requests."""
+
+    action: RequestsAction
+
+
+@dataclass(frozen=True)
 class RequestButton(Callback, prefix="pr"):
-    """A button of one's own request. `argument` is the days of `SET_END`."""
+    """A button of one's own request. `argument` is the days of `SET_END`, or the size of paper of `PRINT`."""
 
     request_id: Annotated[str, Pattern("[0-9a-f]{16}")]
     action: RequestAction

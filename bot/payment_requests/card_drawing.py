@@ -1,4 +1,4 @@
-"""The card of a request: who asks, for how much, and a QR code.
+"""The card of a request: who asks, for how much, and a QR code. It is a picture for chats, or a page for print.
 
 Only `notifications.py` imports this module in the bot, in the thread that draws.
 """
@@ -19,10 +19,12 @@ from bot.infra.drawing.picture import (
     Style,
     Weight,
     beside_qr,
+    draw_qr,
     fill_card,
     fit,
     fit_fixed,
     render,
+    render_for_print,
     stack,
     stack_with_gaps,
     text_block,
@@ -36,6 +38,9 @@ _QR_SIDE: Final = 440
 """The least side of the QR code. A camera reads it from a screen, and from print."""
 
 _HOLDERS = tuple(Style(Weight.BOLD, size, 64) for size in (48, 42, 36))
+_PRINTED_QR_SIDE: Final = 640
+_PRINTED_HOLDERS = tuple(Style(Weight.EXTRA_BOLD, size, round(size * 1.2)) for size in (96, 80, 64, 52))
+_STEPS = tuple(Style(Weight.BOLD, size, 66) for size in (52, 44))
 _AMOUNTS = tuple(Style(Weight.EXTRA_BOLD, size, round(size * 1.3)) for size in (120, 104, 88, 72, 52))
 _SUBTITLES = tuple(Style(Weight.MEDIUM, size, 54) for size in (42, 38))
 _NOTE = Style(Weight.MEDIUM, 40, 50)
@@ -55,6 +60,21 @@ def draw_card(facts: CardFacts) -> bytes:
         beside_qr(facts.link, _QR_SIDE, lambda width: _hints(facts, width)),
     )
     return render(facts.brand, card)
+
+
+def draw_for_print(facts: CardFacts, width_mm: int) -> bytes:
+    """Draw a card as a PDF of an A size, for a counter or a table: the name, a large QR code, and the steps."""
+    code = draw_qr(facts.link, _PRINTED_QR_SIDE)
+    blocks = (
+        text_block(fit(facts.holder, _PRINTED_HOLDERS, TEXT_WIDTH, 2), MIDDLE, INK, "middle"),
+        stack(
+            text_block(fit(facts.amount, _HOLDERS, TEXT_WIDTH, 1), MIDDLE, ACCENT, "middle"),
+            text_block(fit(facts.note, _SUBTITLES, TEXT_WIDTH, 2), MIDDLE, INK_2, "middle"),
+        ),
+        Block(code.height, lambda canvas, top: canvas.paste_code(code, (MIDDLE - code.width // 2, top))),
+        stack(*(text_block(fit_fixed(each, _STEPS, TEXT_WIDTH, 2), MIDDLE, INK, "middle") for each in facts.steps)),
+    )
+    return render_for_print(facts.brand, blocks, width_mm)
 
 
 def _hints(facts: CardFacts, width: int) -> Block:

@@ -21,6 +21,7 @@ from bot.checkout.steps import OutOfDate
 from bot.checkout.steps.recipient import find_method
 from bot.core.errors import Rejection
 from bot.core.time_of_day import read_moment
+from bot.infra.i18n import Html
 from bot.infra.telegram.outbound.sender import Delivered, Invalid
 from bot.infra.telegram.ui.routes import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
@@ -35,10 +36,13 @@ from bot.payment_requests.buttons import (
     ReportsButton,
     RequestAction,
     RequestButton,
+    RequestsAction,
+    RequestsActionButton,
     RequestsButton,
 )
 from bot.payment_requests.inline import ASK
-from bot.payment_requests.model import PaymentRequest
+from bot.payment_requests.model import DAILY, PaymentRequest, gets_summary, make_page_link
+from bot.payment_requests.notifications import draw_for_print_off_loop
 from bot.payment_requests.service import PaymentRequestService, ReportService, TooManyRequests
 from bot.payment_requests.steps import end_after
 from bot.payment_requests.wording import read_note
@@ -55,6 +59,7 @@ NAMES_ACCOUNT: Final = re.compile(r"(?:ke|to)\s|\S+\Z|.*\d", re.IGNORECASE)
 
 
 _Action = Callable[[Session, PaymentRequest, RequestButton], Awaitable[object]]
+_ActionOnAll = Callable[[Session, RequestsActionButton], Awaitable[object]]
 
 
 class PaymentRequestHandlers:
@@ -85,6 +90,12 @@ class PaymentRequestHandlers:
         routes.add_button(AskButton, self.ask_button)
         routes.add_button(AskOverButton, self.ask_over_button)
         routes.add_button(RequestsButton, self.requests_button)
+        of_all: Mapping[RequestsAction, _ActionOnAll] = {
+            RequestsAction.FILE: self._send_file,
+            RequestsAction.DAILY: self._choose_summary,
+            RequestsAction.EACH: self._choose_summary,
+        }
+        routes.add_actions(RequestsActionButton, self.requests_action_button, of_all)
         actions: Mapping[RequestAction, _Action] = {
             RequestAction.SHOW: self._show,
             RequestAction.CARD: self._send_card,
@@ -103,6 +114,7 @@ class PaymentRequestHandlers:
             RequestAction.LEAVE_BROWSERS: self._changing(
                 partial(self._requests.set_in_browsers, is_on=False), "payment_requests.page.only_telegram"
             ),
+            RequestAction.PRINT: self._print,
         }
         routes.add_actions(RequestButton, self.request_button, actions, belongs_to="payment_request")
         return routes
@@ -172,6 +184,11 @@ class PaymentRequestHandlers:
         await session.acknowledge()
         self._keep_card(session)
         await self._list(session, button.page)
+
+    async def requests_action_button(self, session: Session, button: RequestsActionButton, act: _ActionOnAll) -> None:
+        """Do the action of a button about the payments of all requests."""
+        await session.acknowledge()
+        await act(session, button)
 
     async def show_missed(self, session: Session) -> None:
         """Show what came in by the links about which the user missed a message."""
@@ -265,8 +282,34 @@ class PaymentRequestHandlers:
     async def _list(self, session: Session, page: int = 0) -> None:
         own = await self._requests.list_own(session.user.id)
         tallies = await self._requests.tally(own) if own else {}
-        payments = await self._requests.newest_payments(own) if tallies else ()
-        await session.show(session.with_resume(screens.show_list(session.reader, own, tallies, payments, page)))
+        payments = await self._requests.received(session.user.id, named=screens.NEWEST) if own else ()
+        is_daily = gets_summary(session.user)
+        listed = screens.show_list(session.reader, own, tallies, payments, page, is_daily=is_daily)
+        await session.show(session.with_resume(listed))
+
+    async def _send_file(self, session: Session, button: RequestsActionButton) -> None:
+        """Send the payments as CSV. A second tap sends nothing."""
+        if session.is_double_tap(button.pack()):
+            return
+        payments = await self._requests.received(session.user.id)
+        caption = screens.show_file(session.t, len(payments))
+        await self._send(session, screens.build_file(session.reader, payments), "kirim-payments.csv", caption)
+        session.record_tap(button.pack())
+
+    async def _send(self, session: Session, content: bytes, name: str, caption: Html) -> None:
+        if not await session.send_file(content, name, caption):
+            await session.explain("users.privacy.file_not_sent")
+
+    async def _choose_summary(self, session: Session, button: RequestsActionButton) -> None:
+        """Save whether the user gets one summary a day, or a message about each payment."""
+        is_daily = button.action is RequestsAction.DAILY
+        others = {
+            key: value for key, value in (session.user.notification_preferences or {}).items() if key not in DAILY
+        }
+        chosen = {**others, **(DAILY if is_daily else {})} or None
+        await session.save_user(replace(session.user, notification_preferences=chosen))
+        session.notice = session.t(f"payment_requests.summary.{'on' if is_daily else 'off'}")
+        await self._list(session)
 
     def _keep_card(self, session: Session) -> None:
         """Answer below a card, which stays: a picture has no text to replace."""
@@ -302,6 +345,18 @@ class PaymentRequestHandlers:
         if not session.is_double_tap(pressed):
             await self._requests.send_card(request, session.update_id)
             session.record_tap(pressed)
+
+    async def _print(self, session: Session, request: PaymentRequest, button: RequestButton) -> None:
+        """Send the card as a page for print."""
+        pressed, width = button.pack(), screens.PAPERS.get(button.argument)
+        if width is None or session.is_double_tap(pressed):
+            return
+        facts, paper = screens.build_facts(session.t, request, session.infra.messenger.username), f"A{button.argument}"
+        if request.in_browsers and self._public_url:  # its page has both ways to pay
+            facts = replace(facts, link=make_page_link(self._public_url, request.token))
+        caption = session.t("payment_requests.print.caption", paper=paper)
+        await self._send(session, await draw_for_print_off_loop(facts, width), f"kirim-{paper}.pdf", caption)
+        session.record_tap(pressed)
 
     def _changing(self, change: Callable[[int, str], Awaitable[PaymentRequest | None]], said: str) -> _Action:
         """Return the action that changes a request and shows it, with what was changed."""

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from bot.settlement.model import PayoutMethod
+from bot.users.model import User
 
 LINK: Final = "r_"
 """The beginning of the word after `?start=`. The token follows."""
@@ -142,6 +143,30 @@ class PaymentRequest:
     def is_payable(self, now: datetime) -> bool:
         """Return whether its link can be paid at this time."""
         return self.state_at(now) is RequestState.OPEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedPayment:
+    """A payment of a user's link. Nothing is said of who paid.
+
+    Attributes:
+        request: what was paid. None if it wasn't read, or can't be.
+        state: "sent", "in_progress" or "failed".
+    """
+
+    request: PaymentRequest | None
+    idr: int
+    paid_at: datetime
+    state: str
+
+
+DAILY: Final = {"payment_requests": "daily"}
+"""What the preferences of a user say who gets one summary a day in place of a message about each payment."""
+
+
+def gets_summary(user: User) -> bool:
+    """Return whether the user has chosen one summary a day."""
+    return DAILY.items() <= (user.notification_preferences or {}).items()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,6 +99,11 @@ def shared_notifications(
     ]
 
 
+def day_subject(user_id: int) -> str:
+    """Return the subject of the summaries of a user's days."""
+    return format_subject("payment_request_day", user_id)
+
+
 def _subject(request_id: str) -> str:
     return format_subject("payment_request", request_id)
 
@@ -107,6 +112,17 @@ def _draw_card(facts: CardFacts) -> bytes:
     from bot.payment_requests.card_drawing import draw_card  # noqa: PLC0415  as for charts
 
     return draw_card(facts)
+
+
+def _draw_for_print(facts: CardFacts, width_mm: int) -> bytes:
+    from bot.payment_requests.card_drawing import draw_for_print  # noqa: PLC0415  as for charts
+
+    return draw_for_print(facts, width_mm)
+
+
+async def draw_for_print_off_loop(facts: CardFacts, width_mm: int) -> bytes:
+    """Draw a card as a PDF of this width."""
+    return await asyncio.get_running_loop().run_in_executor(_RENDERER, _draw_for_print, facts, width_mm)
 
 
 async def render_card(notification: Notification[RequestPayload], context: RenderContext) -> DeliveryOutcome:

@@ -10,11 +10,13 @@ from sqlalchemy import Select, Update, delete, false, func, or_, select, update
 
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.repository import Repository
+from bot.orders.repository import OrderRepository
 from bot.orders.tables import orders
 from bot.payment_requests.model import (
     PAID,
     ClosedBy,
     PaymentRequest,
+    ReceivedPayment,
     Report,
     ReportedRequest,
     RequestStatus,
@@ -22,9 +24,12 @@ from bot.payment_requests.model import (
 )
 from bot.payment_requests.tables import IS_CLOSED, IS_SHARED, payment_request_reports, payment_requests
 from bot.settlement import json_values as nested
+from bot.settlement.model import COMPLETED, FAILED
 
 NAMES: Final = tuple(field.name for field in fields(PaymentRequest))
 CHANGEABLE: Final = ("status", "closed_by", "ends_at", "note", "in_browsers", "used_at", "terms_seal")
+MOST_PAYMENTS: Final = 1_000
+"""The maximum of payments that are read at once, the newest ones."""
 
 _requests, _reports = payment_requests.c, payment_request_reports.c
 _IS_OF_PAYER = _reports.reason.startswith(PAID, autoescape=True)
@@ -79,9 +84,27 @@ class PaymentRequestRepository(Repository[PaymentRequest]):
         return await self._get(select(payment_requests).where(_requests.draft_id == draft_id))
 
     async def of_user(self, user_id: int, *, limit: int = 100) -> tuple[PaymentRequest, ...]:
-        """Return the readable requests of a user, the newest first."""
-        of_user = select(payment_requests).where(_requests.user_id == user_id)
-        return await self._find(of_user.order_by(_requests.created_at.desc(), _requests.id).limit(limit))
+        """Return the readable requests of a user, those that aren't closed first, the newest before others."""
+        in_order = select(payment_requests).order_by(IS_CLOSED, _requests.created_at.desc(), _requests.id)
+        return await self._find(in_order.where(_requests.user_id == user_id).limit(limit))
+
+    async def received(
+        self, user_id: int, *, named: int = MOST_PAYMENTS, since: datetime | None = None
+    ) -> tuple[ReceivedPayment, ...]:
+        """Return the newest payments of a user's links, or those since a time. The first `named` have their request."""
+        links, repository = ids_of_user(user_id), OrderRepository(self._tx)
+        payments = await repository.payments_of_links(links, limit=MOST_PAYMENTS, since=since)
+        paid = select(payment_requests).where(_requests.id.in_({each.link for each in payments[:named]}))
+        known = {each.id: each for each in await self._find(paid)}
+        return tuple(
+            ReceivedPayment(
+                request=known.get(each.link),
+                idr=each.idr,
+                paid_at=each.paid_at,
+                state={COMPLETED: "sent", FAILED: "failed"}.get(each.state, "in_progress"),
+            )
+            for each in payments
+        )
 
     async def count_in_progress(self, user_id: int) -> int:
         """Return how many paid orders from a user's links haven't ended."""

@@ -12,10 +12,11 @@ from typing import Final
 from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft, RequestTerms
 from bot.checkout.screens import format_draft_line, leave_row
+from bot.core import csv
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, InlineAnswer, InlineResult, Keyboard, Screen, Style
-from bot.orders.repository import LinkTally, PaymentOfLink
+from bot.orders.repository import LinkTally
 from bot.payment_requests.buttons import (
     AskButton,
     AskOverButton,
@@ -24,11 +25,14 @@ from bot.payment_requests.buttons import (
     ReportsButton,
     RequestAction,
     RequestButton,
+    RequestsAction,
+    RequestsActionButton,
     RequestsButton,
 )
 from bot.payment_requests.model import (
     MAX_NOTE_LENGTH,
     PaymentRequest,
+    ReceivedPayment,
     ReportedRequest,
     RequestState,
     make_link,
@@ -39,7 +43,6 @@ from bot.rates.model import Estimate
 from bot.recipients.formatting import format_destination, format_full_method, group_digits
 from bot.recipients.numbers import mask_number
 from bot.recipients.screens import page_row
-from bot.settlement.model import COMPLETED, FAILED
 
 
 def format_amount(t: Translator, idr: int | None) -> str:
@@ -93,8 +96,14 @@ class CardFacts:
     hints: tuple[str, ...]
     """How to pay with the QR code, in each language."""
 
+    steps: tuple[str, ...]
+    """The same in three words, for a printed card."""
+
 
 BRAND: Final = "Kirim"
+PAPERS: Final = {"6": 105, "4": 210}
+"""The sizes of paper for a printed card, and their widths in millimetres."""
+
 SHARED_CHARACTERS: Final = 8
 """Of a request's id, in the inline query that finds it."""
 
@@ -110,6 +119,7 @@ def build_facts(t: Translator, request: PaymentRequest, bot: str) -> CardFacts:
         note=request.note or "",
         link=make_link(bot, request.token),
         hints=t.in_all("payment_requests.card.hint"),
+        steps=t.in_all("payment_requests.card.steps"),
     )
 
 
@@ -267,18 +277,22 @@ def ask_to_replace(t: Translator, draft: OrderDraft) -> Screen:
 PAGE_SIZE: Final = 8
 OVER: Final = frozenset({RequestState.CLOSED, RequestState.PAID})
 """The states of a request that nothing can change."""
+NEWEST: Final = 10
+"""Of payments, in the list of requests."""
 
 
 def show_list(
     reader: Reader,
     requests: Sequence[PaymentRequest],
     tallies: Mapping[str, LinkTally],
-    payments: Sequence[PaymentOfLink] = (),
+    payments: Sequence[ReceivedPayment] = (),
     page: int = 0,
+    *,
+    is_daily: bool = False,
 ) -> Screen:
     """Return one page of the list, or that there are no requests. The newest payments are above it, by day.
 
-    `tallies` are by request.
+    `tallies` are by request. `is_daily`: the user gets one summary a day.
     """
     t = reader.t
     if not requests:
@@ -288,30 +302,81 @@ def show_list(
     shown = requests[page * PAGE_SIZE : (page + 1) * PAGE_SIZE]
     rows = tuple((_list_button(reader, each, tallies.get(each.id, LinkTally())),) for each in shown)
     return Screen(
-        "\n\n".join((*_format_payments(reader, requests, payments), t("payment_requests.list.ask"))),
-        (*rows, *page_row(t, page, pages, lambda to: RequestsButton(to).pack()), ask_row(t)),
+        "\n\n".join((*_format_payments(reader, payments), t("payment_requests.list.ask"))),
+        (
+            *rows,
+            *page_row(t, page, pages, lambda to: RequestsButton(to).pack()),
+            *((_payments_row(t, is_daily=is_daily),) if payments else ()),
+            ask_row(t),
+        ),
     )
 
 
-def _format_payments(
-    reader: Reader, requests: Sequence[PaymentRequest], payments: Sequence[PaymentOfLink]
-) -> Iterator[Html]:
-    """Yield the payments of each day, each with its state, the newest first."""
-    t, by_id = reader.t, {each.id: each for each in requests}
+def _payments_row(t: Translator, *, is_daily: bool) -> tuple[Button, ...]:
+    actions = RequestsAction.FILE, RequestsAction.EACH if is_daily else RequestsAction.DAILY
+    labels = (Button(t.plain(f"payment_requests.button.{to}"), data=RequestsActionButton(to).pack()) for to in actions)
+    return tuple(labels)
+
+
+def _format_payments(reader: Reader, payments: Sequence[ReceivedPayment]) -> Iterator[Html]:
+    """Yield the payments of each day below its total, the newest first. Only the newest have lines of their own.
+
+    What failed doesn't count.
+    """
+    t, left = reader.t, NEWEST
     for day, of_day in groupby(payments, lambda each: reader.format_day(each.paid_at)):
-        lines = [t("payment_requests.list.day", day=day)]
-        for each in of_day:
-            request, state = by_id[each.link], {COMPLETED: "sent", FAILED: "failed"}.get(each.state, "in_progress")
-            lines.append(
-                t(
-                    "payment_requests.list.payment",
-                    time=t.clock(each.paid_at, reader.zone),
-                    amount=t.rupiah(each.idr),
-                    state=t.plain(f"payment_requests.list.{state}"),
-                    about=request.note or format_destination(request.method, request.number),
-                )
-            )
-        yield Html("\n".join(lines))
+        if not left:
+            return
+        all_of_day = list(of_day)
+        counted = [each.idr for each in all_of_day if each.state != "failed"]
+        payments_of_day = t.plural("payment_requests.page.payments", len(counted))
+        total = t("payment_requests.list.day", day=day, total=t.rupiah(sum(counted)), payments=payments_of_day)
+        shown, left = all_of_day[:left], max(left - len(all_of_day), 0)
+        yield Html("\n".join((total, *(_format_payment(reader, each) for each in shown))))
+
+
+def _format_payment(reader: Reader, payment: ReceivedPayment) -> Html:
+    t = reader.t
+    return t(
+        "payment_requests.list.payment",
+        time=t.clock(payment.paid_at, reader.zone),
+        amount=t.rupiah(payment.idr),
+        state=t.plain(f"payment_requests.list.{payment.state}"),
+        about=_format_about(payment.request),
+    )
+
+
+def _format_about(request: PaymentRequest | None) -> str:
+    """Return the reference of a request, or where the rupiah go. A dash if it can't be read."""
+    return "-" if request is None else request.note or format_destination(request.method, request.number)
+
+
+def build_file(reader: Reader, payments: Sequence[ReceivedPayment]) -> bytes:
+    """Return the payments as CSV in the reader's language, the newest first. The times are those of their zone."""
+    t = reader.t
+    head = [t.plain(f"payment_requests.file.{column}") for column in ("time", "rupiah", "note", "state", "account")]
+    rows = (
+        (
+            csv.format_time(each.paid_at.astimezone(reader.zone)),
+            each.idr,
+            csv.format_text(each.request and each.request.note),
+            t.plain(f"payment_requests.file.{each.state}"),
+            csv.format_text(each.request and format_destination(each.request.method, each.request.number)),
+        )
+        for each in payments
+    )
+    return csv.write_rows((head, *rows))
+
+
+def show_file(t: Translator, count: int) -> Html:
+    """Return the caption of the file of payments."""
+    return t.plural("payment_requests.file.caption", count)
+
+
+def show_summary(reader: Reader, payments: Sequence[ReceivedPayment]) -> Screen:
+    """Return what came in on a day, for users who get no message about each payment."""
+    parts = (reader.t("payment_requests.summary.text"), *_format_payments(reader, payments))
+    return Screen("\n\n".join(parts), (_all_row(reader.t),))
 
 
 def show_missed(
@@ -399,12 +464,20 @@ def _actions(t: Translator, request: PaymentRequest, state: RequestState, bot: s
     return (
         *(((share,),) if inline and state is RequestState.OPEN else ()),
         (copy, _button(t, request, "payment_requests.button.card", RequestAction.CARD)),
+        *((_print_row(t, request),) if request.is_reusable else ()),
         (
             _button(t, request, "checkout.review.edit.note", RequestAction.EDIT_NOTE),
             _button(t, request, "checkout.review.edit.end", RequestAction.EDIT_END),
         ),
         (pause, _button(t, request, "payment_requests.button.close", RequestAction.ASK_CLOSE)),
     )
+
+
+def _print_row(t: Translator, request: PaymentRequest) -> tuple[Button, ...]:
+    """Return the buttons for a card on a counter, which is read many times."""
+    papers = {size: t.plain("payment_requests.button.print", paper=f"A{size}") for size in PAPERS}
+    to = RequestAction.PRINT
+    return tuple(Button(label, data=RequestButton(request.id, to, size).pack()) for size, label in papers.items())
 
 
 def ask_other_note(t: Translator, request: PaymentRequest) -> Screen:
@@ -447,7 +520,7 @@ def _format_tally(t: Translator, tally: LinkTally) -> Iterator[Html]:
 
 def _list_button(reader: Reader, request: PaymentRequest, tally: LinkTally) -> Button:
     state = format_state(reader.t, request.state_at(reader.now))
-    received = f" · +{reader.t.rupiah(tally.sent_idr)}" if tally.sent else ""
+    received = f" · +{reader.t.rupiah(tally.sent_idr)}" if tally.sent and request.is_reusable else ""
     label = f"{state} · {format_amount(reader.t, request.idr)}{received}" + (
         f" · {request.note}" if request.note else ""
     )

@@ -23,13 +23,14 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.limits import DAY
 from bot.orders.order import Payer
 from bot.orders.placement.service import withdraw_invoices
-from bot.orders.repository import LinkTally, OrderRepository, PaymentOfLink
+from bot.orders.repository import LinkTally, OrderRepository
 from bot.payment_requests.model import (
     MAX_SHARED,
     PAID,
     ClosedBy,
     PaymentRequest,
     PaymentRequestRules,
+    ReceivedPayment,
     Report,
     ReportedRequest,
     RequestState,
@@ -43,15 +44,12 @@ from bot.payment_requests.notifications import (
     report_notifications,
     shared_notifications,
 )
-from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository, ids_of_user
+from bot.payment_requests.repository import MOST_PAYMENTS, PaymentRequestRepository, ReportRepository, ids_of_user
 from bot.payment_requests.wording import space_dots
 from bot.staff.audit import AuditTerms, name_as_written, record_audit
 from bot.staff.model import AuditAction
 from bot.users.model import User
 from bot.users.repository import UserRepository
-
-NEWEST: Final = 10
-"""Of payments, in the list of requests."""
 
 ENDED_SECONDS: Final = 60.0
 """How often it is looked for links whose time has ended."""
@@ -103,7 +101,7 @@ class PaymentRequestService:
             return await PaymentRequestRepository(tx).of_draft(draft_id)
 
     async def list_own(self, user_id: int) -> tuple[PaymentRequest, ...]:
-        """Return the requests of a user, the newest first."""
+        """Return the requests of a user, those that aren't closed first."""
         async with self._database.reading() as tx:
             return await PaymentRequestRepository(tx).of_user(user_id)
 
@@ -112,10 +110,10 @@ class PaymentRequestService:
         async with self._database.reading() as tx:
             return await OrderRepository(tx).tally_links([each.id for each in requests])
 
-    async def newest_payments(self, requests: Iterable[PaymentRequest]) -> Sequence[PaymentOfLink]:
-        """Return the newest payments of these requests. Nothing is said of who paid."""
+    async def received(self, user_id: int, *, named: int = MOST_PAYMENTS) -> Sequence[ReceivedPayment]:
+        """Return the newest payments of a user's requests. The first `named` have their request."""
         async with self._database.reading() as tx:
-            return await OrderRepository(tx).payments_of_links([each.id for each in requests], limit=NEWEST)
+            return await PaymentRequestRepository(tx).received(user_id, named=named)
 
     async def get_own(self, user_id: int, request_id: str) -> PaymentRequest | None:
         """Return a request of a user. None if it doesn't exist, or belongs to another user."""

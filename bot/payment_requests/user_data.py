@@ -9,7 +9,7 @@ from bot.infra.i18n import Translator
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.user_data import delete_links
 from bot.payment_requests.model import ClosedBy, PaymentRequest
-from bot.payment_requests.notifications import shared_notifications
+from bot.payment_requests.notifications import day_subject, shared_notifications
 from bot.payment_requests.repository import PaymentRequestRepository, ids_of_user
 from bot.payment_requests.screens import format_line
 from bot.payment_requests.tables import payment_requests
@@ -52,6 +52,8 @@ async def begin_deletion(tx: Transaction, user_id: int, now: datetime) -> None:
     """Lock the user's links, and close them for good. No order of them is made or paid until the transaction ends."""
     requests = PaymentRequestRepository(tx)
     await requests.close_all(user_id, ClosedBy.DELETION, now)
+    # The deletion waits for each message. A summary of the day is sent now.
+    await OutboxRepository(tx).hasten(day_subject(user_id), user_id, now)
     # The deletion waits for them. Once only: one that can't be sent doesn't hold it up.
     await OutboxRepository(tx).add(shared_notifications(await requests.shared_of_user(user_id), now, "deletion"))
 

@@ -24,7 +24,7 @@ from bot.orders.notifications import ABOUT_MONEY, AboutOrder, OrderNotification
 from bot.orders.repository import MissedOrderRepository
 from bot.payment_reminders.notifications import ReminderPayload
 from bot.payment_requests.notifications import ClosedPayload, RequestPayload
-from bot.payment_requests.paying.notifications import LinkNotification, LinkPayment
+from bot.payment_requests.paying.notifications import DayOfPayments, LinkNotification, LinkPayment
 from bot.rates.notifications import DailyQuote, PriceReached
 from bot.settlement.model import Quote
 from bot.staff.model import Alarm, AlarmKind
@@ -103,6 +103,7 @@ STORED: tuple[tuple[object, Mapping[str, object]], ...] = (
     (ClosedPayload("7f3a2c9d", is_all=True), {"request": "7f3a2c9d", "is_all": True}),
     (ReminderPayload("7f3a2c9d", AT), {"reminder": "7f3a2c9d", "due_at": AT_TEXT}),
     (LinkPayment("7f3a2c9d", 500_000), {"request": "7f3a2c9d", "idr": 500_000}),
+    (DayOfPayments(AT, AT), {"since": AT_TEXT, "until": AT_TEXT}),
 )
 """A payload of each type, and its JSON in the row. Rows survive upgrades, so a change needs a migration."""
 

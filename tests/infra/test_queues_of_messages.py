@@ -28,6 +28,7 @@ from bot.orders.order import Order
 from bot.orders.repository import MissedOrderRepository, OrderRepository
 from bot.payment_reminders.notifications import ReminderNotification
 from bot.payment_requests.notifications import PaymentRequestNotification
+from bot.payment_requests.paying.notifications import SummaryNotification
 from bot.rates.notifications import RateNotification
 from bot.staff.model import AlarmKind
 from bot.staff.repository import AlarmRepository
@@ -76,6 +77,7 @@ async def queue(system: OrderSystem, *kinds: str) -> None:
 
 def test_each_kind_of_message_has_one_queue() -> None:
     edited = (OrderNotification.EDIT_REVIEW, OrderNotification.EDIT_STATUS, PaymentRequestNotification.SHARED)
+    edited = (*edited, SummaryNotification.DAY)  # it is due the next morning, and nothing waits for it
     edits = {*edited, OrderNotification.REMOVE_INVOICE, OrderNotification.REPLACE_QR_CODE}
     talk = {*StaffNotification, *TicketNotification} - {StaffNotification.NEW_CARD}
     queues = dict.fromkeys(edits, Queue.EDITS) | dict.fromkeys(talk, Queue.EXTRA)

@@ -8,16 +8,23 @@ from typing import Any, Final
 
 from bot.checkout.draft import OrderDraft, RequestTerms, Step
 from bot.core.money import Amount
-from bot.orders.repository import LinkTally, PaymentOfLink
+from bot.orders.repository import LinkTally
 from bot.payment_requests import screens
-from bot.payment_requests.model import MAX_NOTE_LENGTH, ClosedBy, PaymentRequest, ReportedRequest, RequestStatus
+from bot.payment_requests.model import (
+    MAX_NOTE_LENGTH,
+    ClosedBy,
+    PaymentRequest,
+    ReceivedPayment,
+    ReportedRequest,
+    RequestStatus,
+)
 from bot.payment_requests.paying import screens as paying
 from bot.payment_requests.paying.notifications import LinkNotification
 from bot.rates.model import estimate
 from bot.recipients.formatting import format_method
 from bot.recipients.holders import MAX_HOLDER_LENGTH
 from bot.recipients.numbers import mask_number
-from bot.settlement.model import COMPLETED, FAILED, Quote
+from bot.settlement.model import Quote
 from tests.checkout.builders import a_draft_at_review
 from tests.payment_requests.builders import a_request
 from tests.screens import NOW, Outside
@@ -41,6 +48,16 @@ def some_requests(outside: Outside) -> Iterator[PaymentRequest]:
     yield replace(request, status=RequestStatus.PAUSED)
 
 
+def some_payments() -> list[ReceivedPayment]:
+    """Return payments in each state, of several days, and one of a request that can't be read."""
+    return [
+        ReceivedPayment(request=request, idr=10**12, paid_at=NOW - timedelta(days=days), state=state)
+        for days, (state, request) in enumerate(
+            (("sent", a_request()), ("in_progress", a_request(note=None)), ("failed", a_request()), ("sent", None))
+        )
+    ]
+
+
 def some_reported(outside: Outside) -> Iterator[ReportedRequest]:
     """Yield reported requests."""
     for request in some_requests(outside):
@@ -59,13 +76,8 @@ def some_asking(outside: Outside) -> Iterator[OrderDraft]:
 SAMPLES: Final[dict[object, Callable[[Outside], Iterable[object]]]] = {
     LinkTally: lambda _: (LinkTally(), LinkTally(sent=3, sent_idr=450_000, in_progress=1, failed=2)),
     (screens.show_list, "tallies"): lambda _: ({a_request().id: LinkTally(sent=1, sent_idr=10**12)},),
-    (screens.show_list, "payments"): lambda _: (
-        (),
-        [
-            PaymentOfLink(a_request().id, 10**12, NOW - timedelta(days=days), state)
-            for days, state in enumerate((COMPLETED, "CONVERTING", FAILED))
-        ],
-    ),
+    (screens.show_list, "payments"): lambda _: ((), some_payments()),
+    (screens.show_summary, "payments"): lambda _: (some_payments(),),
     (screens.show_shared, "bot"): lambda _: ("kirim_bot",),
     (screens.show_inline_request, "bot"): lambda _: ("kirim_bot",),
     (screens.show_missed, "tallies"): lambda _: ({a_request().id: LinkTally(2, 10**12, in_progress=1, failed=2)},),

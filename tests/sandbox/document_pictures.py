@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import io
 import os
+import re
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Sequence
@@ -23,9 +24,13 @@ from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 from bot.sandbox.bot_api.model import FRIENDS_GROUP_ID
 from tests.e2e.chat_page import Viewer, last_message, send_text, tap_button, wait_until_on_screen
 from tests.harness import chromium
+from tests.texts import label
 from tests.waiting import found
 
 EMMA, SARI = 1001, 1002
+JPEG = b"\xff\xd8\xff"
+"""How the picture in a PDF of one page begins."""
+
 PHONE = ViewportSize(width=390, height=844)
 DESKTOP = ViewportSize(width=1280, height=1130)
 GAP = 20
@@ -179,6 +184,45 @@ async def take_browser(browser: Browser, sandbox: Sandbox) -> Image.Image:
     return beside_each_other(shots)
 
 
+async def take_shop(browser: Browser, sandbox: Sandbox, who: Viewer = WHO) -> Image.Image:
+    """Return the picture of a shop: a request at the till, the printed card, and the payments of the day."""
+    await sandbox.does("settings", speedSeconds=1)
+    customer = EMMA + SARI - who.user
+    async with open_chat(browser, sandbox, DESKTOP) as (page, _):
+        shop, payer = page.get_by_test_id(f"pane-{who.user}"), page.get_by_test_id(f"pane-{customer}")
+        for pane in (shop, payer):
+            await pane.get_by_test_id("start").click()
+        await expect(last_message(shop, who.reads("home.start.text"))).to_be_visible()
+        await send_text(shop, "/request bca 7731004455 Warung Melati")
+        for key in ("ask.payer_decides", "ask.no_note", "uses.many", "review.confirm", "button.page"):
+            await tap_button(shop, who.label(f"payment_requests.{key}"))
+        await tap_button(shop, who.label("payment_requests.button.print", paper="A6"))
+        printed = last_message(shop, "kirim-A6.pdf").locator("a.file")
+        pdf = (await page.request.get(f"{sandbox.page}{await printed.get_attribute('href')}")).body
+        card = read((await pdf())[(await pdf()).index(JPEG) :])
+        for table, is_paid in ((12, True), (7, True), (5, False)):
+            await send_text(shop, f"/request {table + 20}rb meja {table}")
+            await tap_button(shop, who.label("payment_requests.review.confirm"))
+            caption = last_message(shop, who.reads("payment_requests.card.caption")).filter(has_text=f"meja {table}")
+            await caption.get_by_test_id("photo").evaluate("image => image.decode()")
+            till = await take_phone(shop)
+            if is_paid:
+                link = re.search(r"start=(\S+)", await caption.inner_text())
+                assert link is not None
+                await send_text(payer, f"/start {link[1]}")
+                await expect(last_message(payer, f"meja {table}")).to_be_visible()
+                await tap_button(payer, label("checkout.review.confirm", "en" if customer == EMMA else who.locale))
+                await expect(last_message(payer, "lnbcrt").filter(has_text=f"{table + 20}")).to_be_visible()
+                await pay(page, payer, on_phone=False)
+                sent = last_message(shop, who.reads("payment_requests.sent")).filter(has_text=f"meja {table}")
+                await expect(sent).to_be_visible()
+        await send_text(shop, "/requests")
+        await expect(last_message(shop, who.reads("payment_requests.list.ask"))).to_be_visible()
+        shots = [till, await take_phone(shop)]
+    card.thumbnail((card.width, shots[0].height))
+    return beside_each_other([shots[0], card, shots[1]])
+
+
 async def take_chat(browser: Browser, sandbox: Sandbox) -> Image.Image:
     """Return the picture of both senders with their wallets: Emma's receipt, and an invoice that Sari scans."""
     await sandbox.does("settings", speedSeconds=3)
@@ -269,6 +313,8 @@ async def main() -> None:
         async with running(options.port) as sandbox:
             pictures["payment-request"] = await take_request(browser, sandbox)
             pictures["request-in-browser"] = await take_browser(browser, sandbox)
+        async with running(options.port) as sandbox:
+            pictures["shop"] = await take_shop(browser, sandbox)
     for name, picture in pictures.items():
         # A third of the size. This method keeps the colours of thin lines.
         small = picture.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)

@@ -19,11 +19,9 @@ class Queue(StrEnum):
     max_tries: int | None
 
     URGENT = "urgent", 48, None  # most are about money
-    EDITS = (
-        "edits",
-        24,
-        24,
-    )  # edits and removals of messages that were sent. Only those about one subject keep their order
+    # Edits and removals of messages that were sent, and what is due hours later. Only those about one subject keep
+    # their order.
+    EDITS = "edits", 24, 24
     EXTRA = "extra", 24, 24  # pictures, files and conversation
     BULK = "bulk", 128, None  # one message to many users, within the limit for bulk. All slots only if it is paid for
 

@@ -269,6 +269,12 @@ class OutboxRepository(Repository[Notification[Any]]):
         await self._change(given_up, {**_of_kinds(subject, kinds, chat_id), **waiting})
         self._tx.chats.add(chat_id)
 
+    async def hasten(self, subject: str, chat_id: int, at: datetime) -> None:
+        """Let the waiting notifications of a subject be due at this time, and no later."""
+        later = update(outbox).where(outbox.c.subject == subject, outbox.c.chat_id == chat_id, IS_WAITING)
+        await self._change(later.where(outbox.c.due_at > at).values(due_at=at))
+        self._tx.chats.add(chat_id)
+
     async def move_chat(self, old: int, new: int) -> None:
         """Change the chat of all unsent rows to its new id."""
         await self._change(update(outbox).where(is_unsent(outbox), outbox.c.chat_id == old).values(chat_id=new))
