@@ -29,6 +29,7 @@ from bot.orders.order import (
     REFERENCE_LENGTH,
     SHOWN_BELOW,
     UNCERTAIN_PHASES,
+    Failure,
     Order,
     Phase,
 )
@@ -257,7 +258,8 @@ class StatusAnswers:
             cancelling = order_messages.explain_cancel(session.reader, refreshed) if asks_to_cancel else None
             reached_by = self._contacts.reached_by
             next_step = cancelling or order_messages.explain_next_step(session.reader, refreshed, reached_by)
-            await self._show(session, refreshed, unread, next_step)
+            is_explained = refreshed.failure in {Failure.PAID, Failure.UNKNOWN} and refreshed.outcome is None
+            await self._show(session, refreshed, unread, next_step, is_explained=is_explained)
         # Otherwise, the outbox says in the same moment what has become of it.
         return True
 
@@ -278,9 +280,10 @@ class StatusAnswers:
             return
         await self._show(session, order, order_messages.explain_own_invoice(session.reader, order))
 
-    async def _show(self, session: Session, order: Order, *answers: Html | None) -> None:
+    async def _show(self, session: Session, order: Order, *answers: Html | None, is_explained: bool = False) -> None:
         session.notice = Html("\n\n".join(each for each in (*answers, session.notice) if each)) or None
-        shown = order_messages.show_answer(session.reader, order, help_offered=self._contacts.is_offered)
+        offered = self._contacts.is_offered
+        shown = order_messages.show_answer(session.reader, order, help_offered=offered, is_explained=is_explained)
         await self._status_messages.send_status_message(session, order, shown)
 
     async def _find_order_of(self, session: Session, invoice: str) -> Order | None:

@@ -323,9 +323,9 @@ A transaction's id is none: it has more digits than an address.
 
 
 def _mask_payee(found: re.Match[str]) -> str:
-    """Return both ends of an invoice or an address, or the first letter of a Lightning address."""
-    name, at, domain = found[0].partition("@")
-    return f"{name[:1]}…@{domain}" if at else f"{name[:4]}…{name[-4:]}"
+    """Return both ends of an invoice or an address. Of a Lightning address a letter stays: its domain is no mention."""
+    whole = found[0]
+    return f"{whole[0]}…@…" if "@" in whole else f"{whole[:4]}…{whole[-4:]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -147,6 +147,8 @@ ALWAYS_SAID = (
     # Whoever has paid, or may have, must not pay again.
     (
         (
+            "orders.asked.failed_paid",
+            "orders.asked.failed_unknown",
             "orders.status_message.failed_paid",
             "orders.status_message.failed_unknown",
             "orders.status_message.overdue",

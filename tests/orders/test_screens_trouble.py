@@ -80,8 +80,10 @@ def test_who_asks_for_the_money_of_a_failed_order_reads_what_is_known_what_follo
     reader = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW)
     for order in (MOMENTS["failed paid"], MOMENTS["failed paid between two looks"]):
         answer = order_messages.explain_next_step(reader, order, reached_by)
-        keys = ("orders.asked.failed_paid", follows, "orders.asked.nothing_needed")
-        assert ScreenCase("", Screen(answer)).text == "\n\n".join(text(key, locale) for key in keys)
+        known, then, nothing = (
+            text(key, locale) for key in ("orders.asked.failed_paid", follows, "orders.asked.nothing_needed")
+        )
+        assert ScreenCase("", Screen(answer)).text == f"{known} {then}\n\n{nothing}"
         ended = ScreenCase(
             "", Screen(order_messages.explain_next_step(reader, replace(order, outcome=Outcome.REFUNDED), reached_by))
         ).text

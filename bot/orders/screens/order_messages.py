@@ -84,8 +84,11 @@ def show_notification(
     return Screen(_text(kind, reader, order), _keyboard(kind, reader, order, help_offered=help_offered))
 
 
-def show_status_or_question(reader: Reader, order: Order, *, help_offered: bool) -> Screen:
-    """Return the status message of an order, or the question or result that takes its place."""
+def show_status_or_question(reader: Reader, order: Order, *, help_offered: bool, is_explained: bool = False) -> Screen:
+    """Return the status message of an order, or the question or result that takes its place.
+
+    `is_explained` is as in `show_status`.
+    """
     match order.status(reader.now):
         case OrderStatus.PLACING:
             t = reader.t
@@ -102,7 +105,7 @@ def show_status_or_question(reader: Reader, order: Order, *, help_offered: bool)
             t = reader.t
             return Screen(t("orders.dropped", line=format_order_line(t, order)), (send_row(t),))
         case _:
-            return show_status(reader, order, help_offered=help_offered)
+            return show_status(reader, order, help_offered=help_offered, is_explained=is_explained)
     return show_notification(kind, reader, order, help_offered=help_offered)
 
 
@@ -262,10 +265,11 @@ def show_ended(reader: Reader, order: Order) -> Screen:
     )
 
 
-def show_status(reader: Reader, order: Order, *, help_offered: bool) -> Screen:
-    """Return the status message, with the buttons for the status."""
+def show_status(reader: Reader, order: Order, *, help_offered: bool, is_explained: bool = False) -> Screen:
+    """Return the status message, with the buttons for the status. `is_explained`: what it means was said already."""
     t = reader.t
-    text = "\n\n".join((_headline(reader, order), _timeline(reader, order), *_explain_further(reader, order)))
+    more = () if is_explained else _explain_further(reader, order)
+    text = "\n\n".join((_headline(reader, order), _timeline(reader, order), *more))
     receipt = (
         ((order_button(t, order, "orders.button.receipt", OrderAction.RECEIPT),),)
         if order.state == COMPLETED and order.has_recipient
@@ -441,7 +445,7 @@ def _explain_failed(reader: Reader, order: Order, reached_by: str) -> Html:
         "contact": "orders.notification.ask_a_person",
         "alone": "orders.notification.keep_reference",
     }[reached_by]
-    return Html("\n\n".join((known, t(follows), t("orders.asked.nothing_needed"))))
+    return Html(f"{known} {t(follows)}\n\n{t('orders.asked.nothing_needed')}")
 
 
 def explain_cancel(reader: Reader, order: Order) -> Html | None:
@@ -462,9 +466,12 @@ def explain_unread(t: Translator, *, help_offered: bool) -> Html:
     return t("orders.asked.unread_support" if help_offered else "orders.asked.unread")
 
 
-def show_answer(reader: Reader, order: Order, *, help_offered: bool) -> Screen:
-    """Return the status message of an order, with the ways to support and to all orders."""
-    shown = show_status_or_question(reader, order, help_offered=help_offered)
+def show_answer(reader: Reader, order: Order, *, help_offered: bool, is_explained: bool = False) -> Screen:
+    """Return the status message of an order, with the ways to support and to all orders.
+
+    `is_explained` is as in `show_status`.
+    """
+    shown = show_status_or_question(reader, order, help_offered=help_offered, is_explained=is_explained)
     ask = order_button(reader.t, order, "orders.button.help", OrderAction.HELP)
     has_help = any(button.data == ask.data for row in shown.keyboard for button in row)
     more: Keyboard = ((ask,),) if help_offered and not has_help else ()

@@ -87,7 +87,7 @@ async def test_a_greeting_is_one_line_with_the_order_in_progress_and_without_an_
 async def test_a_question_with_an_open_ticket_shows_the_order_and_support_below_it(shared_system: System) -> None:
     emma, _ = await fail_after_payment(shared_system)
     asked = await emma.says("where is my money?")
-    shown = await emma.sees(like("orders.status_message.failed_paid"))
+    shown = await emma.sees(like("orders.asked.failed_paid"))
     offered = await emma.sees(like("support.ticket.for_support"))
     assert asked["message_id"] < shown["message_id"] < offered["message_id"]
     assert offered["reply_to_message"]["message_id"] == asked["message_id"]

@@ -87,7 +87,7 @@ async def test_what_a_customer_pastes_to_be_paid_is_masked_and_the_card_says_who
         written = await user.says("Please send it to my wallet", reply_to=told)
         await group.sees("Please send it to my wallet", anywhere=True)
         await user.edits(written, f"Please send it to {ADDRESS} or {LNURL} or emma@wallet.example")
-        await group.sees("Please send it to 0x52…9EE7 or lnur…xepx or e…@wallet[.]example", anywhere=True)
+        await group.sees("Please send it to 0x52…9EE7 or lnur…xepx or e…@…", anywhere=True)
         await group.sees(warning, anywhere=True)
         everything = "\n".join(await group.reads(last=200))
         assert ADDRESS not in everything
