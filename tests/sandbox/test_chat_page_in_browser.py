@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -153,23 +152,6 @@ async def test_the_open_panel_leaves_the_chat_its_height_and_its_faults_are_swit
     await expect(chat.page.get_by_test_id("replicas")).not_to_be_visible()
 
 
-async def test_the_wallet_lights_up_only_for_what_can_be_paid_also_on_its_tab(chat: ChatPage) -> None:
-    await chat.page.set_viewport_size({"width": 390, "height": 844})
-    scan, badge = chat.emma.get_by_test_id("wallet-scan"), chat.page.get_by_test_id("tab-wallet").locator(".badge")
-    await chat.emma_says_hello()
-    await chat.bot.send_photo(EMMA, render_png("https://example.com/receipt"), caption="Receipt")
-    await expect(chat.emma.get_by_test_id("photo")).to_be_visible()
-    await expect(scan).to_have_class("scan")
-    paid, open_ = await chat.orders(), await chat.orders()
-    await chat.service.post("/control/pay", json={"bolt11": paid["bolt11"]})
-    await chat.bot.send_photo(EMMA, render_png(invoice_qr_payload(open_["bolt11"])), caption="Please pay")
-    await expect(badge).to_have_text("1")
-    await expect(scan).to_have_class("scan fresh")
-    await chat.bot.send_photo(EMMA, render_png(invoice_qr_payload(paid["bolt11"])), caption="Paid elsewhere")
-    await expect(badge).to_be_hidden()
-    await expect(scan).to_have_class("scan")
-
-
 async def test_a_page_left_open_starts_afresh_with_a_sandbox_that_did_and_so_does_its_wallet(browser: Browser) -> None:
     port = free_port()
     async with await browser.new_context() as context:
@@ -203,24 +185,3 @@ async def sandbox_at(port: int) -> AsyncIterator[None]:
 WORDS_OF = """async (language) => JSON.parse(JSON.stringify(
   (await import('/static/words.js')).wordsFor({ language_code: language }),
   (_, word) => (typeof word === 'function' ? String(word) : word)))"""
-
-
-async def test_a_change_while_the_page_loads_is_not_missed(host: Host, chat: ChatPage) -> None:
-    once = asyncio.Lock()
-    changed = False
-
-    async def change(path: str) -> None:
-        nonlocal changed
-        if not path.endswith("/messages"):
-            return
-        # At that time the users have been loaded, and no chat's messages.
-        async with once:
-            if not changed:
-                address = urljoin(chat.page.url, f"/sandbox/people/{EMMA}")
-                assert (await chat.page.request.patch(address, data={"language_code": "id"})).ok
-                changed = True
-
-    host.page.before = change
-    await chat.page.reload()
-    await expect(chat.page.locator("body")).to_have_attribute("data-people", re.compile(rf"\b{EMMA} id\b"))
-    assert changed

@@ -118,26 +118,6 @@ async def test_a_frozen_replica_gets_no_connections_until_it_continues(panel: Pa
     assert not panel.has_ended(2)
 
 
-async def test_a_frozen_replica_ends_with_the_sandbox(tmp_path: Path) -> None:
-    async with running(tmp_path) as panel:
-        await panel.show("running", "running")
-        await panel.act(1, "freeze")
-    assert panel.has_ended(1)
-    assert panel.has_ended(2)
-
-
-async def test_each_line_of_the_log_has_the_number_of_its_replica(
-    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    async with running(tmp_path) as panel:
-        await panel.show("running", "running")
-        pids = [panel.pid(number) for number in (1, 2)]
-    lines = capfdbinary.readouterr().err.decode().splitlines()
-    for number, pid in enumerate(pids, 1):
-        assert f"[{number}] serving as {pid}" in lines
-        assert f"[{number}] without an end of line" in lines
-
-
 async def test_only_a_json_post_of_the_page_controls_a_replica(panel: Panel) -> None:
     assert (await panel.http.get("/replicas/1/kill")).status_code == 405
     forged = await panel.http.post("/replicas/1/kill", headers={"content-type": "text/plain"}, content="{}")

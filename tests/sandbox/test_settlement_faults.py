@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -52,16 +51,6 @@ async def test_a_failure_before_or_after_the_work_was_done(fault: str, status: i
         assert (answer.status_code, answer.headers["retry-after"]) == (status, "7")
         assert error_of(answer)
         assert len(await system.listed()) == orders
-
-
-async def test_a_truncated_answer_is_half_the_json_and_the_order_exists() -> None:
-    async with SettlementSystem() as system:
-        await system.control("faults", fault="truncated", method="POST", times=1)
-        answer = await system.post(**BODY)
-        assert answer.status_code == 201
-        with pytest.raises(json.JSONDecodeError):
-            answer.json()
-        assert len(await system.listed()) == 1
 
 
 async def test_an_empty_list_hides_orders_and_methods_and_leaves_the_rest_alone() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-import pytest
-
 from bot.payments import bolt11
 from tests.sandbox.settlement_system import BCA, ORDERS, START, SettlementSystem
 
@@ -67,29 +65,6 @@ async def test_an_order_made_while_the_database_is_down_is_read_by_id_and_never_
         await system.control("settings", databaseDown=False)
         assert [order["id"] for order in await system.listed()] == [before]
         assert (await system.read(hidden))["id"] == hidden
-
-
-async def test_the_list_shows_a_vanished_method_for_ten_minutes_while_creation_refuses_it() -> None:
-    async with live() as system:
-
-        async def shown() -> bool:
-            rows = (await system.get("/v1/payout/methods")).json()["data"]
-            return any(row["bankCode"] == "014" for row in rows)
-
-        assert await shown()
-        await system.control("methods", "DELETE", bankCode="014")
-        system.clock.pass_seconds(599)
-        assert await shown()
-        assert (await system.post(idrAmount=150_000, **BCA)).status_code == 400
-        system.clock.pass_seconds(1)
-        assert not await shown()
-
-
-@pytest.mark.parametrize(("idr", "end"), [(19_999, "FAILED"), (20_000, "COMPLETED")])
-async def test_small_orders_are_taken_and_fail_after_payment(idr: int, end: str) -> None:
-    async with live() as system:
-        states = await system.states_by_hand((await system.place(idrAmount=idr))["orderId"])
-        assert (states[0], states[-1]) == ("LN_INVOICE_PAID", end)
 
 
 async def test_a_deposit_has_a_plain_qr_value_no_expiry_and_waits_for_an_operator() -> None:

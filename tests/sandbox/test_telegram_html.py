@@ -22,26 +22,6 @@ def entity(kind: str, offset: int, length: int, **more: Any) -> dict[str, Any]:
     return {"type": kind, "offset": offset, "length": length, **more}
 
 
-@pytest.mark.parametrize(
-    ("tags", "kind"),
-    [
-        (("b", "strong"), "bold"),
-        (("i", "em"), "italic"),
-        (("u", "ins"), "underline"),
-        (("s", "strike", "del"), "strikethrough"),
-        (("tg-spoiler", 'span class="tg-spoiler"'), "spoiler"),
-        (("code",), "code"),
-        (("pre",), "pre"),
-        (("blockquote",), "blockquote"),
-        (("blockquote expandable", 'blockquote expandable=""'), "expandable_blockquote"),
-    ],
-)
-def test_every_simple_tag_becomes_its_entity(tags: tuple[str, ...], kind: str) -> None:
-    for tag in tags:
-        name = tag.partition(" ")[0]
-        assert read(f"a <{tag}>xyz</{name}>") == ("a xyz", [entity(kind, 2, 3)])
-
-
 def test_offsets_count_utf16_units_also_within_nested_tags() -> None:
     text, entities = read("🙂<b>é🙂<i>🙂</i></b>ok")
     assert text == "🙂é🙂🙂ok"
@@ -69,24 +49,6 @@ def test_bad_markup_is_refused(text: str, refusal: str) -> None:
     with pytest.raises(BadRequest) as caught:
         read(text)
     assert caught.value.description == f"Bad Request: can't parse entities: {refusal}"
-
-
-@pytest.mark.parametrize(
-    ("text", "kinds"),
-    [
-        ("/send 500rb bca", ["bot_command"]),
-        ("/start@kirim_sandbox_bot", ["bot_command"]),
-        ("a/b 1/2 //x", []),
-        ("to @sari_bca or a@b.co", ["mention", "email"]),
-        ("see https://x.co/a?b=1. And bca.co.id!", ["url", "url"]),
-        ("Rp 1.500.000,00 or 0.0005", []),
-        ("#rupiah #1", ["hashtag"]),
-        ("call +62 812-3456-789", ["phone_number"]),
-        ("0812 3456 789", []),
-    ],
-)
-def test_what_people_type_is_searched_for_entities(text: str, kinds: list[str]) -> None:
-    assert [each["type"] for each in plain(text).entities] == kinds
 
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"])))

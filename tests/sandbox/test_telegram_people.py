@@ -77,20 +77,6 @@ async def test_a_press_waits_for_the_bots_answer() -> None:
     assert answer == {"query_id": query["id"], "answered": True, "text": "done", "show_alert": True, "url": ""}
 
 
-async def test_a_button_that_is_gone_is_pressed_only_by_force() -> None:
-    async with running() as server:
-        await server.says(EMMA, "/start")
-        sent = (await server.calls("sendMessage", chat_id=EMMA, text="x", reply_markup=BUTTON)).json()["result"]
-        order = {"from": EMMA, "message_id": sent["message_id"], "data": "z", "timeout": 0}
-        refused = await server.people.post(f"/sandbox/chats/{EMMA}/press", json=order)
-        await server.calls("deleteMessage", chat_id=EMMA, message_id=sent["message_id"])
-        forced = await server.presses(EMMA, sent["message_id"], "y", force=True)
-        query = (await server.hears())[-1]["callback_query"]
-    assert refused.status_code == 409
-    assert query["id"] == forced["query_id"]
-    assert query["message"] == {"chat": query["message"]["chat"], "message_id": sent["message_id"], "date": 0}
-
-
 @pytest.mark.parametrize(
     ("chat", "order", "status"),
     [
@@ -124,23 +110,6 @@ async def test_who_waits_for_events_of_a_chat_gets_them_at_once_and_none_of_othe
         nothing = await server.people.get(path, params={"changed_after": told["seq"], "changed_within": 0.05})
     assert [message["text"] for message in told["messages"]] == ["before", "after"]
     assert nothing.json() == told
-
-
-async def test_what_stood_in_a_chat_only_for_a_moment_is_listed_as_shown() -> None:
-    async with running() as server:
-        path = f"/sandbox/chats/{EMMA}/messages"
-        await server.says(EMMA, "/start")
-        known = (await server.people.get(path)).json()["seq"]
-        sent = (await server.calls("sendMessage", chat_id=EMMA, text="one moment")).json()["result"]["message_id"]
-        await server.calls("editMessageText", chat_id=EMMA, message_id=sent, text="done")
-        await server.calls("deleteMessage", chat_id=EMMA, message_id=sent)
-        await server.says(RINA, "elsewhere", SUPPORT_GROUP_ID)
-        found = (await server.people.get(path, params={"shown_after": known})).json()
-        plainly = (await server.people.get(path)).json()
-    assert [message["text"] for message in found["shown"]] == ["one moment", "done"]
-    assert found["deleted"] == [sent]
-    assert [message["text"] for message in found["messages"]] == ["/start"]
-    assert "shown" not in plainly
 
 
 async def test_a_bot_that_is_no_administrator_hears_only_what_is_meant_for_it() -> None:

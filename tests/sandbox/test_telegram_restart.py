@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from typing import TYPE_CHECKING
 
-import pytest
-
-from bot.sandbox.bot_api.model import StoredMessage
-from bot.sandbox.bot_api.world import Journal
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.sandbox.telegram_sandbox import EMMA, OSCAR, SARI, running
 
@@ -70,20 +64,3 @@ async def test_a_kill_before_the_first_message_is_saved_gives_no_number_twice(tm
     lost = await numbers(tmp_path / "lost.sqlite3")
     given = await numbers(tmp_path / "as-the-kill-left-it.sqlite3")
     assert all(new > old for new, old in zip(given, lost, strict=True)), (given, lost)
-
-
-def a_message(text: str) -> StoredMessage:
-    return StoredMessage(chat_id=1, message_id=2, date=3, body={"text": text}, outgoing=False)
-
-
-async def test_what_could_not_be_written_is_written_later(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "j.sqlite3")
-    with closing(sqlite3.connect(tmp_path / "j.sqlite3", isolation_level=None)) as other:
-        other.execute("ALTER TABLE records RENAME TO elsewhere")
-        journal.put("message", "1/2", a_message("kept"))
-        with pytest.raises(sqlite3.OperationalError):
-            await journal.flush()
-        other.execute("ALTER TABLE elsewhere RENAME TO records")
-    await journal.flush()
-    assert [record["body"]["text"] for _, _, record in journal.records()] == ["kept"]
-    journal.close()

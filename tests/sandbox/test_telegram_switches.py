@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
-import pytest
-
 from bot.sandbox.telegram import Limits
 from tests.sandbox.telegram_sandbox import EMMA, SARI, Running, running
 
@@ -32,14 +29,6 @@ async def test_a_chat_takes_a_small_burst_then_one_message_a_second() -> None:
         "description": "Too Many Requests: retry after 1",
         "parameters": {"retry_after": 1},
     }
-
-
-async def test_all_chats_together_take_thirty_a_second_unless_paid_for() -> None:
-    async with running(limits=Limits(chat_burst=1_000)) as server:
-        await server.says(EMMA, "/start")
-        count, refused = await sent_until_refused(server, EMMA, 40)
-        paid = await server.calls("sendMessage", chat_id=EMMA, text="x", allow_paid_broadcast=True)
-    assert (count, refused["error_code"], paid.json()["ok"]) == (30, 429, True)
 
 
 async def sent_to_each(server: Running, chats: list[int], *texts: str) -> list[bool]:
@@ -80,18 +69,6 @@ async def test_what_the_total_counts_can_be_changed_while_running() -> None:
     assert (sum(counted), sum(uncounted)) == (30, 40)
     assert (wrong.status_code, wrong.json()) == (400, {"error": "total_applies_to: all or bulk"})
     assert limits["total_applies_to"] == "bulk"
-
-
-@pytest.mark.parametrize(("fault", "sent"), [("drop_before", 0), ("drop_after", 1)])
-async def test_a_dropped_call_gets_no_answer_before_or_after_the_work_is_done(fault: str, sent: int) -> None:
-    async with running() as server:
-        await server.says(EMMA, "/start")
-        await server.posts("/sandbox/faults", {"fault": fault, "method": "sendMessage", "times": 1})
-        with pytest.raises(httpx.RemoteProtocolError):
-            await server.calls("sendMessage", chat_id=EMMA, text="dropped")
-        assert (await server.calls("sendMessage", chat_id=EMMA, text="x")).json()["ok"]
-        texts = [message["text"] for message in await server.sees(EMMA)]
-    assert texts.count("dropped") == sent
 
 
 async def test_faults_are_for_the_calls_they_name_and_can_be_listed_and_cleared() -> None:

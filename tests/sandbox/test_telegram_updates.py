@@ -47,19 +47,6 @@ async def test_a_long_poll_ends_as_soon_as_somebody_writes(for_ever: int) -> Non
     assert updates[0]["message"]["from"]["language_code"] == "en"
 
 
-async def test_of_two_long_polls_one_ends_with_a_conflict_and_one_gets_the_update(for_ever: int) -> None:
-    async with running() as server, asyncio.timeout(TIMEOUT_SECONDS):
-        polls = {asyncio.create_task(server.calls("getUpdates", timeout=for_ever)) for _ in range(2)}
-        (ended,), (waiting,) = await asyncio.wait(polls, return_when=asyncio.FIRST_COMPLETED)
-        await server.says(EMMA, "/start")
-        conflict, updates = (await ended).json(), (await waiting).json()["result"]
-    assert conflict["error_code"] == 409
-    assert conflict["description"] == (
-        "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
-    )
-    assert len(updates) == 1
-
-
 async def test_only_wanted_kinds_of_updates_are_kept() -> None:
     async with running() as server:
         await server.hears(allowed_updates=["callback_query"])

@@ -84,18 +84,6 @@ async def test_a_webhook_gets_every_update_once_in_order_with_the_secret() -> No
     assert (info["url"], info["pending_update_count"]) == (url, 0)
 
 
-async def test_an_update_that_a_webhook_refuses_comes_again() -> None:
-    hook = Hook(Response(status_code=500))
-    async with running() as server, hook.listening() as url:
-        await server.calls("setWebhook", url=url)
-        await server.says(EMMA, "hello")
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            (_, first), (_, second) = [await hook.received.get() for _ in range(2)]
-        info = (await server.calls("getWebhookInfo")).json()["result"]
-    assert first == second
-    assert info["last_error_message"].startswith("Wrong response from the webhook: 500")
-
-
 async def test_messages_of_a_chat_wait_for_each_other_but_not_other_chats_or_presses() -> None:
     opened = asyncio.Event()
     hook = Hook(opened=opened)
@@ -113,22 +101,6 @@ async def test_messages_of_a_chat_wait_for_each_other_but_not_other_chats_or_pre
         await until(lambda: has_no_pending(server))
     assert sorted(at_once) == ["first", "other chat", "y"]
     assert (pending, later) == (4, ["second"])
-
-
-async def test_a_webhook_gets_no_more_updates_at_once_than_it_has_connections() -> None:
-    opened = asyncio.Event()
-    hook = Hook(opened=opened)
-    async with running() as server, hook.listening() as url:
-        people = await server.posts("/sandbox/crowd", {"count": 5}, "ids")
-        await server.calls("setWebhook", url=url, max_connections=2)
-        for person in people:
-            await server.says(person, str(person))
-        at_once = await hook.gets(2)
-        waiting = hook.received.qsize()
-        opened.set()
-        later = await hook.gets(3)
-    assert waiting == 0
-    assert sorted(at_once + later) == [str(person) for person in people]
 
 
 @pytest.mark.parametrize(

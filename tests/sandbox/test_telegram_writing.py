@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-import pytest
-
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.sandbox.bot_api_schema import problems
 from tests.sandbox.telegram_sandbox import EMMA, OSCAR, RINA, SARI, Running, running
@@ -66,26 +64,6 @@ async def test_what_is_forwarded_says_who_wrote_it_first() -> None:
         RINA,
     ]
     assert (first["from"]["id"], first["text"], again["text"]) == (OSCAR, "look", "look")
-
-
-@pytest.mark.parametrize(
-    ("what", "status"),
-    [
-        ({"forward": {"chat_id": SARI, "message_id": 1}}, 403),
-        ({"forward": {"chat_id": SUPPORT_GROUP_ID, "message_id": 1}}, 403),
-        ({"forward": {"chat_id": EMMA, "message_id": 99}}, 404),
-        ({"forward_from": 99, "text": "x"}, 404),
-        ({"file": {**TEXT, "content": ""}}, 400),
-        ({"file": {**TEXT, "content": "?"}}, 400),
-        ({"picture": TEXT["content"]}, 400),
-        ({"document": "AgACnone", "text": "x"}, 404),
-        ({"file": TEXT, "text": "x" * 1_025}, 400),
-    ],
-)
-async def test_what_cant_be_sent_is_refused(what: dict[str, Any], status: int) -> None:
-    async with running() as server:
-        answer = await server.people.post(f"/sandbox/chats/{EMMA}/send", json={"from": EMMA, **what})
-    assert (answer.status_code, "error" in answer.json()) == (status, True)
 
 
 async def test_in_a_closed_topic_only_administrators_write() -> None:

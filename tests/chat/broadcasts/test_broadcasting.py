@@ -7,7 +7,7 @@ from tests.e2e.bot_database import change_rows
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.local_times import hour_far_from_now
 from tests.e2e.system import System
-from tests.texts import label, like, name_of, says, starts, text
+from tests.texts import label, like, name_of, says, text
 
 ENGLISH, INDONESIAN = name_of("en"), name_of("id")
 LISTED = like("broadcasts.list_title")
@@ -44,7 +44,6 @@ async def test_a_broadcast_is_written_seen_confirmed_and_listed_by_operators_alo
         await preview_and_confirm_once(shared_system, draft)
         await schedule_and_cancel(shared_system)
         await look_at_the_list(shared_system)
-        await choose_a_picture(shared_system)
 
 
 async def check_that_others_see_nothing(shared_system: System) -> None:
@@ -138,38 +137,5 @@ async def look_at_the_list(shared_system: System) -> None:
     await oscar.sees(like("broadcasts.fact.by", who="Oscar"))
     await oscar.taps(label("broadcasts.like"))
     await oscar.sees(like("broadcasts.says_own", language=ENGLISH))
-    await oscar.taps(label("broadcasts.discard"))
-    await oscar.sees(like("broadcasts.discarded"))
-
-
-async def choose_a_picture(shared_system: System) -> None:
-    oscar = shared_system.oscar
-    await oscar.says("/broadcast")
-    await oscar.sees(like("broadcasts.no_picture"))
-    await oscar.taps(label("broadcasts.picture"))
-    await oscar.sees(like("broadcasts.ask_picture"))
-    await oscar.says("a drawing")
-    await oscar.sees(like("broadcasts.not_a_picture"))
-    await oscar.taps(label("broadcasts.chart.week"))
-    await oscar.sees(like("broadcasts.with_chart.week"))
-    await oscar.taps(label("broadcasts.preview"))
-    await oscar.sees(like("broadcasts.confirm"))
-    charts = [message for message in (await oscar.messages())[-5:] if "photo" in message]
-    english, indonesian = map(text_of, charts)
-    assert starts(english, "broadcasts.default")
-    assert starts(indonesian, "broadcasts.default", "id")
-    await oscar.taps(label("broadcasts.change"))
-    await oscar.sees(like("broadcasts.with_chart.week"))
-    await oscar.taps(label("broadcasts.text_in", language=name_of("en")))
-    await oscar.sees(like("broadcasts.ask_text", language=ENGLISH))
-    photo = charts[0]["photo"][-1]["file_id"]
-    await send_formatted(shared_system, oscar, "<b>" + "x" * 1010 + "</b> {rate}", photo=photo)
-    await oscar.sees(like("broadcasts.too_long_for_a_picture", limit=1024))
-    await send_formatted(shared_system, oscar, "<b>Look</b> {rate}", photo=photo)
-    await oscar.sees(like("broadcasts.own_picture"))
-    await oscar.taps(label("broadcasts.preview"))
-    await oscar.sees(like("broadcasts.confirm"))
-    preview = await oscar.sees("^Look Rp")
-    assert preview["photo"][-1]["file_id"] == photo
     await oscar.taps(label("broadcasts.discard"))
     await oscar.sees(like("broadcasts.discarded"))

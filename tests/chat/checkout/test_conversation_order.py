@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.chat.system import running_in_process
-from tests.e2e.bot_database import expire_order, row_of
+from tests.e2e.bot_database import expire_order
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import (
-    ENDED,
     complete_order,
     order_of,
     review_pattern,
@@ -20,68 +19,9 @@ from tests.e2e.orders.steps import (
     type_to_review,
 )
 from tests.e2e.system import System
-from tests.pictures import qr_texts
 from tests.texts import label, like, says, starts
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-
-async def test_an_order_is_followed_to_its_end_in_the_language_of_its_reader(shared_system: System) -> None:
-    await asyncio.gather(follows_by_status(shared_system), sends_in_indonesian(shared_system))
-
-
-async def follows_by_status(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    await emma.says("/status")
-    await emma.sees(like("orders.status.none"))
-    _, order = await tap_to_invoice(shared_system, emma)
-    picture = next(message for message in await emma.messages() if message.get("photo"))
-    assert scanned(await emma.scans(picture)) == f"LIGHTNING:{order['invoiceBolt11'].upper()}"
-    assert order["invoiceBolt11"] in picture["caption"]
-    assert says(picture["caption"], "orders.pay.lightning", sats=f"{order['satAmount']:,} sats")
-    assert {"type": "code", "length": len(order["invoiceBolt11"])}.items() <= picture["caption_entities"][-1].items()
-    reference = row_of(shared_system, order)["reference"]
-    await emma.says("/status")
-    await emma.sees(f"Rp500,000 → BCA ••••7890 · {reference}\n{like('orders.status.waiting')}")
-    await emma.taps("Rp500,000 → BCA ••••7890 · ")
-    again = await emma.sees(like("orders.status_message.waiting"))
-    await emma.sees_times(1, "lnbcrt")  # the QR code has moved to the end of the chat
-    assert again["message_id"] != picture["message_id"]
-    assert scanned(await emma.scans(again)) == scanned(await emma.scans(picture))
-    await shared_system.service.pays(order)
-    paid = await emma.sees(like("orders.notification.paid"))
-    await emma.sees_times(0, "lnbcrt")
-    for state, step in (("LN_SWAP_PENDING", "orders.step.converting"), ("IDR_SETTLED", "orders.step.sending")):
-        await shared_system.service.does("advance", orderId=order["id"], state=state)
-        await emma.sees(f"⏳ {like(step)}", anywhere=True)
-    await complete_order(shared_system, order)
-    await emma.sees(like("orders.notification.sent_bank"), anywhere=True)
-    await emma.sees(ENDED, anywhere=True)
-    final = await emma.finds(paid)
-    assert final is not None
-    assert re.search(ENDED, final["text"])
-
-
-async def sends_in_indonesian(shared_system: System) -> None:
-    sari = await new_user(shared_system, "id")
-    await sari.says("/send")
-    await sari.sees(like("checkout.destination.ask", "id"))
-    await sari.says("dana")
-    await sari.sees(like("checkout.number.ask_ewallet", "id"))
-    await sari.says("+62 812-0000-1111")
-    await sari.sees(like("checkout.holder.ask", "id", recipient="DANA · 081200001111"))
-    await sari.says("Budi")
-    await sari.sees(like("checkout.amount.ask", "id"))
-    await sari.says("150rb")
-    await sari.sees(review_pattern("id", amount="Rp150.000", holder="Budi"))
-    await sari.taps(label("checkout.review.confirm", "id"))
-    await sari.sees(like("orders.pay.lightning", "id", at=re.compile(".* WIB")))
-    order = await order_of(shared_system, sari)
-    assert order["idrAmount"] == 150_000
-    await shared_system.service.pays(order)
-    await sari.sees(like("orders.notification.paid", "id"))
-    await complete_order(shared_system, order)
-    await sari.sees(like("orders.notification.sent_ewallet", "id"), anywhere=True)
 
 
 async def test_a_fee_that_the_service_adds_when_it_locks_is_in_the_price_to_pay(tmp_path: Path) -> None:
@@ -146,8 +86,3 @@ async def pays_late(live: System, sari: ChatUser, order: Json) -> None:
     await complete_order(live, order)
     await sari.sees(like("orders.notification.sent_bank"), anywhere=True)
     await sari.sees_times(0, f"⏳ {like('orders.step.converting')}")
-
-
-def scanned(picture: bytes) -> str:
-    """Return what a wallet reads from the QR code."""
-    return qr_texts(picture)[0]

@@ -11,7 +11,6 @@ from bot.checkout.steps import review as review_step
 from bot.infra.db.errors import StoreDown
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.buttons import OrderAction
 from bot.orders.order import Order
 from bot.orders.screens import order_messages
 from bot.users.session import Session
@@ -19,8 +18,6 @@ from tests.e2e.bot_database import expire_drafts
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import (
     DESTINATION_QUESTION,
-    order_button,
-    order_of,
     review_pattern,
     tap_change,
     tap_to_review,
@@ -163,7 +160,6 @@ async def test_confirm_of_a_review_that_was_shown_again_says_that_it_is_out_of_d
 async def test_old_buttons_explain_themselves_and_offer_the_way_on(shared_system: System) -> None:
     await asyncio.gather(
         of_questions_and_cancelled_drafts(shared_system),
-        of_placed_orders(shared_system),
         of_a_quiet_draft(shared_system),
     )
 
@@ -194,31 +190,6 @@ async def of_questions_and_cancelled_drafts(shared_system: System) -> None:
     for junk in ("d:ffffffffff:1:back", "d:0", "x", "o:zzz", "lang:xx"):
         assert (await emma.presses(second, junk, force=True))["answered"]
         await emma.sees(like("checkout.destination.ask"))
-
-
-async def of_placed_orders(shared_system: System) -> None:
-    emma, sari = await new_user(shared_system), await new_user(shared_system, "id")
-    await emma.says("/send")
-    question = await emma.sees(like("checkout.destination.ask"))
-    _, cancel = await emma.button(label("checkout.button.cancel"))
-    await emma.says("/cancel")
-    await tap_to_review(emma)
-    _, edit = await emma.button(label("checkout.review.change"))
-    await emma.taps(label("checkout.review.confirm"))
-    card = await emma.sees(like("orders.status_message.waiting"))
-    assert (await emma.presses(question, edit, force=True))["text"] == label("checkout.stale.placed")
-    await emma.sees(like("orders.status_message.waiting"))
-    refresh = order_button(shared_system, await order_of(shared_system, emma), OrderAction.REFRESH_STATUS)
-    await sari.says("/start")
-    welcome = await sari.sees(like("home.start.text", "id"))
-    alien = await sari.presses(welcome, refresh, force=True)
-    assert (alien["text"], alien["show_alert"]) == (label("orders.stale.not_yours", "id"), True)
-    await sari.presses(welcome, edit, force=True)
-    await sari.sees(like("users.stale.button", "id"))
-    assert await sari.count("••••7890") == 0
-    assert await emma.finds(card) is not None
-    await emma.presses(question, cancel, force=True)
-    await emma.sees(like("checkout.stale.cancelled"))
 
 
 async def of_a_quiet_draft(shared_system: System) -> None:

@@ -64,24 +64,6 @@ async def test_one_order_too_many_waits_with_its_draft_until_it_is_possible(kiri
     assert_is_told(text_of(seen), since, in_=timedelta(hours=1))
 
 
-async def test_the_day_is_told_with_what_would_be_fine_now_and_that_goes_through(kirim: System) -> None:
-    sari, since = await new_user(kirim), now_in_jakarta()
-    await kirim.service.pays(await ordered(kirim, sari, "Rp1,000,000"))
-    await sari.sees(like("orders.notification.paid"), anywhere=True)
-    await sari.says("/send")
-    await sari.sees(DESTINATION_QUESTION)
-    await go_to_amount(sari)
-    await sari.says("500rb")
-    told = await sari.sees(like("orders.amount.day_remaining", remaining=200_000))
-    assert_is_told(text_of(told), since, in_=timedelta(days=1), with_day=True)
-    await sari.says("2jt")
-    await sari.sees(like("orders.amount.above_day", remaining=200_000))
-    await sari.taps("Rp200,000")
-    await sari.sees(like("checkout.review.title"))
-    await sari.taps(label("checkout.review.confirm"))
-    await sari.sees(like("orders.status_message.waiting"))
-
-
 async def a_stranger_drops_nothing(kirim: System, emma: ChatUser, take: str) -> None:
     sari = await new_user(kirim)
     _, drop = await emma.button(take)

@@ -45,7 +45,6 @@ async def test_a_phrase_is_chosen_in_one_tap_or_in_ones_own_words_and_stands_on_
 ) -> None:
     await asyncio.gather(
         had_in_one_tap_and_on_the_invoice_alone(shared_system),
-        given_with_the_first_order_and_explained(shared_system),
         of_ones_own_words_beside_a_draft(shared_system),
     )
 
@@ -89,19 +88,6 @@ async def had_in_one_tap_and_on_the_invoice_alone(shared_system: System) -> None
     stands = await where_it_stands(emma, phrase)
     assert stands == [], "what stays says nothing of it"
     assert phrase not in shared_system.read_log()
-
-
-async def given_with_the_first_order_and_explained(shared_system: System) -> None:
-    emma = await new_user(shared_system)
-    phrase = phrase_in(text_of(await tap_to_review(emma)))
-    await emma.taps(label("checkout.review.confirm"))
-    invoice = text_of(await emma.sees("lnbcrt", anywhere=True))
-    assert phrase_in(invoice) == phrase
-    await emma.says("/send")
-    await emma.taps("••••7890")
-    await emma.taps("Rp500,000")
-    await emma.taps(label("checkout.review.confirm"))
-    await emma.sees_times(2, like("users.pay.phrase", phrase=phrase))
 
 
 async def of_ones_own_words_beside_a_draft(shared_system: System) -> None:

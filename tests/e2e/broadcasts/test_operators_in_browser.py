@@ -44,8 +44,6 @@ async def test_an_operator_finds_everything_on_a_phone(who: Viewer, browser: Bro
             await show_chat(page, kirim, OSCAR)
             pane = page.get_by_test_id(f"pane-{OSCAR}")
             await pane.get_by_test_id("start").click()
-            await look_at_the_rate(page, pane, who)
-            await set_a_price_alert(page, pane, who)
             await send_a_broadcast(page, pane, who, readers)
             await look_at_the_statistics(page, pane, who)
             await look_at_the_alarms(kirim, page, pane, who)
@@ -56,27 +54,6 @@ async def subscribe(reader: ChatUser, daily: str, at: str) -> None:
     await reader.taps(daily)
     await reader.taps(at)
     await reader.sees(at)
-
-
-async def look_at_the_rate(page: Page, pane: Locator, who: Viewer) -> None:
-    await send_text(pane, "/rate")
-    rate = last_message(pane, who.reads("rates.btc"))
-    await expect(rate.get_by_test_id("photo")).to_be_visible()
-    await tap_button(pane, who.label("rates.button_week"))
-    chosen = pane.get_by_test_id("inline-button").filter(has_text=f"· {who.label('rates.button_week')} ·")
-    await expect(chosen.last).to_be_visible()
-    await save_screenshot(page, who, "01-rate")
-
-
-async def set_a_price_alert(page: Page, pane: Locator, who: Viewer) -> None:
-    await tap_button(pane, who.label("rates.subscription.alert"))
-    await expect(last_message(pane, who.reads("rates.subscription.ask_alert"))).to_be_visible()
-    await save_screenshot(page, who, "02-alert")
-    await tap_button(pane, "+5")
-    once = who.label("rates.subscription.once")
-    await tap_button(pane, once)
-    await expect(last_message(pane, who.reads("rates.subscription.alert_set"))).to_be_visible()
-    await save_screenshot(page, who, "03-alert-set")
 
 
 async def send_a_broadcast(page: Page, pane: Locator, who: Viewer, readers: dict[str, ChatUser]) -> None:

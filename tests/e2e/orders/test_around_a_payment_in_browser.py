@@ -10,7 +10,6 @@ from urllib.parse import urljoin
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from tests.e2e.bot_database import expire_order, wait_for_row
 from tests.e2e.chat_page import (
     PHONE,
     Viewer,
@@ -29,7 +28,6 @@ from tests.e2e.orders.steps import complete_order
 from tests.e2e.system import System, running_system
 from tests.infra.on_disk import find_texts
 from tests.pictures import qr_texts
-from tests.waiting import found
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -56,10 +54,7 @@ async def test_a_sender_finds_everything_around_a_payment(who: Viewer, browser: 
         await complete_order(kirim, order)
         await expect(last_message(pane, who.reads("orders.notification.sent_bank"))).to_be_visible()
         await get_receipt(kirim, page, pane, who, phrase)
-        await send_again(page, pane, who)
-        await name_recipient(page, pane, who)
         await change_settings(page, pane, who)
-        await let_invoice_expire(kirim, page, pane, who)
         await delete_data(page, pane, who)
         assert find_texts(kirim.state / "kirim.db", [NUMBER, "Budi Santoso", phrase]) == {}
         assert find_texts(kirim.state / "telegram.db", [NUMBER]), "the search finds what is there"
@@ -135,37 +130,6 @@ async def get_receipt(kirim: System, page: Page, pane: Locator, who: Viewer, phr
     await expect(pane.get_by_test_id("message").last).to_contain_text(who.reads("orders.verify.false"))
 
 
-async def send_again(page: Page, pane: Locator, who: Viewer) -> None:
-    await send_text(pane, "/orders")
-    listed = last_message(pane, who.reads("orders.history.title"))
-    await expect(listed).to_be_visible()
-    await save_screenshot(page, who, "09-orders")
-    await listed.get_by_test_id("inline-button").first.click()
-    await expect(
-        pane.get_by_test_id("inline-button").filter(has_text=who.label("orders.button.receipt")).last
-    ).to_be_visible()
-    await save_screenshot(page, who, "10-order")
-    await tap_button(pane, who.label("orders.button.resend"))
-    await expect(last_message(pane, who.reads("checkout.review.title"))).to_be_visible()
-    await expect(last_message(pane, who.reads("checkout.review.title"))).to_contain_text("Budi Santoso")
-    await save_screenshot(page, who, "11-send-again")
-    await tap_button(pane, who.label("checkout.button.cancel"))
-
-
-async def name_recipient(page: Page, pane: Locator, who: Viewer) -> None:
-    await send_text(pane, "/recipients")
-    listed = last_message(pane, who.reads("recipients.list.ask"))
-    await expect(listed).to_be_visible()
-    await listed.get_by_test_id("inline-button").first.click()
-    await tap_button(pane, who.label("recipients.name"))
-    await send_text(pane, "Ibu")
-    await expect(last_message(pane, NUMBER)).to_contain_text("Ibu")
-    await save_screenshot(page, who, "12-recipient")
-    await send_text(pane, "/send")
-    await expect(pane.get_by_test_id("inline-button").filter(has_text="Ibu · BCA").last).to_be_visible()
-    await save_screenshot(page, who, "13-recents")
-
-
 async def change_settings(page: Page, pane: Locator, who: Viewer) -> None:
     await send_text(pane, "/settings")
     await expect(last_message(pane, who.reads("home.settings.text"))).to_be_visible()
@@ -173,24 +137,6 @@ async def change_settings(page: Page, pane: Locator, who: Viewer) -> None:
     await tap_button(pane, who.label("orders.settings.notices"))
     await expect(last_message(pane, who.reads("orders.preferences.text"))).to_be_visible()
     await save_screenshot(page, who, "15-notices")
-
-
-async def let_invoice_expire(kirim: System, page: Page, pane: Locator, who: Viewer) -> None:
-    await send_text(pane, "150rb ibu")
-    await expect(last_message(pane, who.reads("checkout.review.title"))).to_be_visible()
-    already = len(await kirim.service.orders())
-    await tap_button(pane, who.label("checkout.review.confirm"))
-    orders = await found(kirim.service.orders, lambda made: len(made) > already, what="an order")
-    await wait_for_row(kirim, orders[0], phase="open")
-    await expire_order(kirim, orders[0])
-    # A deletion has to wait until the service has ended the order.
-    await wait_for_row(kirim, orders[0], state="FAILED")
-    requote = pane.get_by_test_id("inline-button").filter(has_text=who.label("orders.button.requote"))
-    await expect(requote).to_have_count(1)
-    await save_screenshot(page, who, "16-expired")
-    await requote.last.click()
-    await expect(last_message(pane, who.reads("checkout.review.title"))).to_be_visible()
-    await save_screenshot(page, who, "17-new-quote")
 
 
 async def delete_data(page: Page, pane: Locator, who: Viewer) -> None:

@@ -60,26 +60,6 @@ async def test_a_token_that_telegram_refuses_ends_the_bot_with_code_2(
     assert UNKNOWN_TOKEN.partition(":")[2] not in ended.err
 
 
-async def test_a_database_that_is_away_is_told_in_one_line_without_its_password(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
-    away = environment | {"DATABASE_URL": "postgresql://kirim:hunter2@127.0.0.1:9/kirim"}
-    started, checked = await asyncio.gather(
-        run_program(tmp_path, "run", environment=away), run_program(tmp_path, "check", environment=away)
-    )
-    assert (started.code, checked.code) == (1, 1)
-    assert "DATABASE_URL" in started.err
-    assert "connection refused" in started.err
-    assert "FAILS database" in checked.out
-    assert "connection refused" in checked.out
-    assert "FAILS keys: not checked" in checked.out
-    assert checked.out.count("connection refused") == 2
-    assert "2 problems. Fix the database first." in checked.out
-    assert "ok    service" in checked.out
-    said = f"{started.err}{checked.out}{checked.err}"
-    assert not any(word in said for word in ("hunter2", "Traceback", "Error"))
-
-
 async def test_check_tells_what_is_wrong_each_by_itself_and_changes_nothing(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:

@@ -94,16 +94,3 @@ async def test_a_payment_goes_through_two_replicas_in_turn(tmp_path: Path, datab
         assert all(balancer.accepted.values()), "each replica has received updates"
         assert [call["ok"] for call in await kirim.calls("setWebhook")] == [True], "only the leader sets the webhook"
         assert await kirim.calls("getUpdates") == []
-
-
-async def test_an_update_that_reaches_both_replicas_at_once_is_handled_once(tmp_path: Path, database: str) -> None:
-    async with two_replicas(tmp_path, database) as (kirim, balancer):
-        balancer.to_all = True
-        await pay_for_an_order(kirim)
-        user = kirim.emma
-        for _ in range(5):
-            await user.says("/rate")
-        await user.sees_times(5, like("rates.btc", rate="Rp"))
-        await user.says("/help")
-        await user.sees(like("support.help.text"))
-        assert await user.count(like("rates.btc", rate="Rp")) == 5
