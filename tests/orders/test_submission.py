@@ -261,3 +261,12 @@ def test_at_a_chosen_turn_time_stands_still_and_nothing_is_sent_late(turns: Turn
         sent_late += int(turns.service.times("place") > before and not was_sent)
         assert turns.order(order).phase is (Phase.OPEN if was_sent else Phase.REFUSED)
     assert sent_late == 0
+
+
+def test_an_answer_is_saved_after_a_failure_of_the_database_although_the_process_was_cancelled(turns: Turns) -> None:
+    order, task = turns.begin()
+    with failing_database(turns, 1):
+        turns.loop.run_until_idle()
+        task.cancel()
+        turns.pass_seconds(SAVE_SECONDS)
+    assert turns.order(order).phase is Phase.OPEN
