@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from bot.core.errors import Rejection
+from bot.core.errors import Rejection, Remark
 from bot.core.money import Amount
 from bot.orders.order import Order
 from bot.payments.tokens import LIGHTNING
@@ -44,26 +44,28 @@ class DraftStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Why the bot refused an answer last. Support reads it, so it has nothing that the user typed.
+    """Why the bot refused an answer last, or asked back. Support reads it, so it has nothing that the user typed.
 
     Attributes:
         step: the question that was open.
         key: the key of the text that the user read.
         at: when.
         arguments: what fills the text: numbers and times. Others are None, because they can repeat what was typed.
+        is_doubt: whether the bot asked if the answer is meant so.
     """
 
     step: Step
     key: str
     at: datetime
     arguments: Mapping[str, int | datetime | None] = field(default_factory=dict)
+    is_doubt: bool = False
 
 
-def refuse(step: Step, rejection: Rejection, now: datetime) -> Refusal:
-    """Return what is kept of a rejection."""
-    given = rejection.arguments.items()
+def refuse(step: Step, why: Rejection | Remark, now: datetime) -> Refusal:
+    """Return what is kept of a rejection, or of a doubt."""
+    given = why.arguments.items()
     kept = {name: value if isinstance(value, int | datetime) else None for name, value in given}
-    return Refusal(step=step, key=rejection.key, at=now, arguments=kept)
+    return Refusal(step=step, key=why.key, at=now, arguments=kept, is_doubt=isinstance(why, Remark))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,12 @@ from bot.checkout import screens
 from bot.checkout.buttons import DraftAction, DraftButton
 from bot.checkout.draft import DraftStatus, OrderDraft, Step, without_method
 from bot.checkout.flow import step_back
-from bot.checkout.open_draft import DRAFT, USER_ORDERS, find_last_order, get_user_orders, open_draft
+from bot.checkout.open_draft import DOUBT, DRAFT, USER_ORDERS, find_last_order, get_user_orders, open_draft
 from bot.checkout.screens import text_key
 from bot.checkout.service import DraftService, with_quote
 from bot.checkout.steps import OutOfDate, StepHandler
 from bot.checkout.steps.review import CONFIRMED
-from bot.core.errors import Rejection
+from bot.core.errors import Rejection, Remark
 from bot.core.money import AmountRejected
 from bot.infra.db.database import Database
 from bot.infra.i18n import Html
@@ -171,6 +171,7 @@ class DraftHandlers:
             await self._show_service_down(session)
         else:
             if isinstance(result, Screen):
+                await self.record_refusal(session, session[DOUBT])
                 # What a confirmed draft has become stays.
                 await session.show(result, can_go=session[DRAFT] is not None)
             else:
@@ -213,11 +214,11 @@ class DraftHandlers:
         else:
             await session.show(Screen(session.t(key), (send_row(session.t),)))
 
-    async def record_refusal(self, session: Session, rejection: Rejection) -> None:
-        """Record for support why an answer to the open question was refused. An old button is no answer."""
+    async def record_refusal(self, session: Session, why: Rejection | Remark | None) -> None:
+        """Record for support why an answer to the open question was refused or doubted. An old button is no answer."""
         draft = session[DRAFT]
-        if draft is not None and draft.status is DraftStatus.OPEN and not isinstance(rejection, OutOfDate):
-            session[DRAFT] = await self._drafts.record_refusal(draft, rejection)
+        if why and draft is not None and draft.status is DraftStatus.OPEN and not isinstance(why, OutOfDate):
+            session[DRAFT] = await self._drafts.record_refusal(draft, why)
 
     def add_resume_button(self, session: Session, screen: Screen) -> Screen:
         """Return the screen with a button back to the open question, if an answer of it is known."""

@@ -11,7 +11,7 @@ from bot.checkout import one_line as lines
 from bot.checkout.draft import DraftStatus, OrderDraft, Step
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.one_line import LineReading
-from bot.checkout.open_draft import draft_of, get_recipients, is_replayed, open_draft
+from bot.checkout.open_draft import DOUBT, draft_of, get_recipients, is_replayed, open_draft
 from bot.checkout.parser import OneLine, unknown_person, unsent_note
 from bot.checkout.screens import format_amount
 from bot.checkout.service import DraftService
@@ -147,6 +147,7 @@ class OneLineHandlers:
         draft, choice, refused = open_draft(session), None, None
         try:
             choice = await self._choose(session, draft, text, reading)
+            await self._draft_handlers.record_refusal(session, session[DOUBT])
         except Rejection as rejection:
             await self._draft_handlers.record_refusal(session, rejection)
             draft, refused = open_draft(session), session.format_rejection(rejection)

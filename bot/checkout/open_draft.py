@@ -6,6 +6,7 @@ from typing import Final
 
 from bot.checkout.draft import HANDLED_BY_DRAFT, OrderDraft, RequestTerms, Step, new_draft
 from bot.checkout.repository import DraftRepository
+from bot.core.errors import Remark
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.repository import InboxRepository
@@ -17,6 +18,9 @@ from bot.recipients.service import find_recipients
 from bot.users.session import Session, SessionKey
 
 DRAFT: Final = SessionKey[OrderDraft | None]("draft", None)
+DOUBT: Final = SessionKey[Remark | None]("doubt", None)
+"""Why the bot asks whether the answer is meant so."""
+
 LATE: Final = SessionKey[bool]("late", default=False)
 """Whether the draft had already taken a later update when this one was loaded."""
 

@@ -134,7 +134,8 @@ def _from_refusal(refusal: Refusal) -> Mapping[str, object]:
     arguments = {
         name: value.isoformat() if isinstance(value, datetime) else value for name, value in refusal.arguments.items()
     }
-    return {"step": refusal.step.value, "key": refusal.key, "at": refusal.at.isoformat(), "arguments": arguments}
+    known = {"step": refusal.step.value, "key": refusal.key, "at": refusal.at.isoformat(), "arguments": arguments}
+    return {**known, "is_doubt": refusal.is_doubt}
 
 
 def _to_refusal(value: Mapping[str, Any]) -> Refusal:
@@ -142,8 +143,8 @@ def _to_refusal(value: Mapping[str, Any]) -> Refusal:
         name: datetime.fromisoformat(each) if isinstance(each, str) else None if each is None else int(each)
         for name, each in value["arguments"].items()
     }
-    at = datetime.fromisoformat(value["at"])
-    return Refusal(step=Step(value["step"]), key=str(value["key"]), at=at, arguments=arguments)
+    at, is_doubt = datetime.fromisoformat(value["at"]), bool(value["is_doubt"])
+    return Refusal(step=Step(value["step"]), key=str(value["key"]), at=at, arguments=arguments, is_doubt=is_doubt)
 
 
 def _from_terms(terms: RequestTerms) -> Mapping[str, object]:

@@ -18,7 +18,7 @@ from bot.checkout.flow import is_complete
 from bot.checkout.notifications import draft_expired_notification
 from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
-from bot.core.errors import Rejection
+from bot.core.errors import Rejection, Remark
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
@@ -62,9 +62,9 @@ class DraftService:
         async with self._database.transaction() as tx:
             return await DraftRepository(tx).save(draft)
 
-    async def record_refusal(self, draft: OrderDraft, rejection: Rejection) -> OrderDraft:
-        """Record for support why an answer was refused, and return the draft with it."""
-        refusal = refuse(draft.step, rejection, self._clock.now())
+    async def record_refusal(self, draft: OrderDraft, why: Rejection | Remark) -> OrderDraft:
+        """Record for support why an answer was refused or doubted, and return the draft with it."""
+        refusal = refuse(draft.step, why, self._clock.now())
         async with self._database.transaction() as tx:
             await DraftRepository(tx).record_refusal(draft, refusal)
         return replace(draft, refusal=refusal)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.checkout.draft import DraftStatus, OrderDraft, Step, refuse
-from bot.core.errors import Rejection
+from bot.core.errors import Rejection, Remark
 from bot.core.money import Amount
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader
@@ -63,6 +63,8 @@ def test_a_number_that_waits_for_a_confirmation_is_masked() -> None:
     said = shown(a_draft(step=Step.NUMBER, number=None, doubtful_number=NUMBER))
     assert text("support.draft.doubtful", number="••••7890") in said
     assert NUMBER not in said
+    said = shown(a_draft(step=Step.NUMBER, number=None, doubtful_number=NUMBER[:-1]))
+    assert text("recipients.number.unusual_length", method="BCA", expected=10, actual=9) in said, "why it is asked"
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -77,6 +79,14 @@ def test_the_last_refusal_is_in_the_agents_language_without_typed_words(locale: 
     again = refuse(Step.REVIEW, Rejection("orders.limits.hour", count=3, again=NOW + timedelta(minutes=5)), NOW)
     clock = t.clock(NOW + timedelta(minutes=5), JAKARTA)
     assert text("orders.limits.hour", locale, count=3, again=clock) in shown(a_draft(refusal=again), locale)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_why_the_bot_asked_back_is_shown_without_typed_words(locale: str) -> None:
+    doubt = refuse(Step.AMOUNT, Remark("checkout.amount.which", {"text": HOLDER}), NOW)
+    said = shown(a_draft(step=Step.AMOUNT, amount=None, refusal=doubt), locale)
+    assert text("checkout.amount.which", locale, text="…") in said
+    assert HOLDER not in said
 
 
 @pytest.mark.parametrize("locale", LOCALES)

@@ -8,9 +8,10 @@ from decimal import Decimal
 from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
-from bot.checkout.open_draft import find_last_order, get_user_orders
+from bot.checkout.open_draft import DOUBT, find_last_order, get_user_orders
 from bot.checkout.screens import format_amount, format_choice, format_recipient_line, leave_row, text_key
 from bot.checkout.steps import OutOfDate, TakeAnswer
+from bot.core.errors import Remark
 from bot.core.money import Ambiguous, Amount, ForeignCurrency, parse_amount
 from bot.core.money.dollars import convert_dollars, find_dollars
 from bot.infra.i18n import Html, Translator
@@ -69,7 +70,9 @@ class AmountStep:
         Raises:
             Rejection: none is allowed.
         """
-        return show_readings(session.t, draft, text, await self._find_allowed(session, draft, tuple(readings)))
+        choices = await self._find_allowed(session, draft, tuple(readings))
+        session[DOUBT] = Remark("checkout.amount.which", {"text": text})
+        return show_readings(session.t, draft, text, choices)
 
     async def ask_dollars(self, session: Session, draft: OrderDraft, text: str) -> Screen | None:
         """Return the question whether the rupiah that the dollars in `text` come to are meant, or None.
@@ -88,6 +91,7 @@ class AmountStep:
         if quote.usdc_idr is None or not amounts:
             return None
         choices = await self._find_allowed(session, draft, amounts)
+        session[DOUBT] = Remark("checkout.amount.dollars", {"text": text, "amount": "", "rate": ""})
         return show_dollars(session.t, draft, found.text, choices, quote.usdc_idr)
 
     async def _find_allowed(self, session: Session, draft: OrderDraft, amounts: tuple[Amount, ...]) -> Choices:

@@ -19,7 +19,7 @@ from bot.checkout.answers import (
 from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
 from bot.checkout.flow import missing
-from bot.checkout.open_draft import get_recipients, get_user_orders
+from bot.checkout.open_draft import DOUBT, get_recipients, get_user_orders
 from bot.checkout.screens import format_recipient_line, leave_row, text_key
 from bot.checkout.steps import TakeAnswer
 from bot.checkout.steps.amount import EXAMPLE, estimate_choices, show_price
@@ -301,6 +301,7 @@ class NumberStep:
                     return _take_method(session, draft, other, await get_recipients(session))
             raise
         if cleaned.remark is not None:
+            session[DOUBT] = cleaned.remark
             return show_doubt(session.t, draft, cleaned.number, cleaned.remark)
         return await self._with(session, draft, cleaned.number)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 
+from bot.checkout.answers import waiting_number
 from bot.checkout.draft import DraftStatus, OrderDraft, Refusal
 from bot.checkout.screens import format_draft_line
 from bot.core.locales import FALLBACK
@@ -181,6 +182,9 @@ def _draft_lines(reader: Reader, draft: OrderDraft) -> Iterator[str]:
         yield answers
     if draft.number is None and draft.doubtful_number:
         yield t("support.draft.doubtful", number=mask_number(draft.doubtful_number))
+        waiting = waiting_number(draft)
+        if waiting is not None and waiting.remark is not None:
+            yield t.translate(waiting.remark)
     if draft.channel != LIGHTNING:
         yield t("support.draft.channel", channel=format_channel(t, draft.channel))
     if draft.refusal is not None:
@@ -196,7 +200,7 @@ def _format_refusal(reader: Reader, refusal: Refusal) -> Html:
         return reader.format_time(value) if isinstance(value, datetime) else value
 
     return t(
-        "support.draft.refused",
+        "support.draft.doubted" if refusal.is_doubt else "support.draft.refused",
         at=reader.format_time(refusal.at, round_up=False),
         step=t(f"support.draft.step.{refusal.step}"),
         reason=t(refusal.key, **{name: show(value) for name, value in refusal.arguments.items()}),

@@ -26,10 +26,22 @@ async def test_support_sees_where_a_customer_is_stuck(shared_system: System, lan
     assert says(page["text"], "support.draft.step", language, step=text("support.draft.step.number", language))
     assert text("recipients.number.not_digits", language) in page["text"]
     assert "BCA" in page["text"]
+    await emma.says(NUMBER[:-1])
+    await emma.sees(like("recipients.number.unusual_length"))
+    await rina.taps(label("orders.button.refresh", language), message=page)
+    page = await rina.sees(like("support.draft.doubted", language))
+    doubt = text("recipients.number.unusual_length", language, method="…", expected=10, actual=9)
+    assert doubt in page["text"]
+    assert NUMBER[:-1] not in str(page)
     await emma.says(NUMBER)
     await emma.sees(like("checkout.holder.ask"))
     await emma.taps(label("checkout.holder.skip"))
     await emma.sees(like("checkout.amount.ask"))
+    await emma.says("1.500")
+    await emma.sees(like("checkout.amount.is_it", text="1.500"))
+    await rina.taps(label("orders.button.refresh", language), message=page)
+    page = await rina.sees(like("support.draft.doubted", language))
+    assert text("checkout.amount.which", language, text="…") in page["text"]
     await emma.says("5000")
     await emma.sees(like("orders.amount.below_minimum"))
     await rina.taps(label("orders.button.refresh", language), message=page)
