@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,41 +20,16 @@ TARGETS = ROOT / "ops" / "targets.yaml"
 ALERTMANAGERS = ROOT / "ops" / "alertmanagers.yaml"
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
-    """One series of an answer: its labels, and its values by time."""
-
-    labels: dict[str, str]
-    points: list[tuple[float, float]]
-
-
 class Prometheus:
     """A running Prometheus."""
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
 
-    async def query_range(self, expression: str, start: float, end: float, step: float) -> list[Series]:
-        """Evaluate an expression between two times."""
-        wanted = {"query": expression, "start": start, "end": end, "step": step}
-        result = await self.ask("query_range", wanted)
-        return [
-            Series(each["metric"], [(float(at), float(value)) for at, value in each["values"]])
-            for each in result["result"]
-        ]
-
-    async def query(self, expression: str) -> list[Series]:
-        """Evaluate an expression now."""
+    async def query(self, expression: str) -> list[dict[str, str]]:
+        """Evaluate an expression now. Return the labels of each series."""
         result = await self.ask("query", {"query": expression})
-        return [
-            Series(each["metric"], [(float(each["value"][0]), float(each["value"][1]))]) for each in result["result"]
-        ]
-
-    async def find_times(self) -> tuple[float, float]:
-        """Return between which times there are metrics of the bot."""
-        result = await self.ask("query", {"query": "kirim_leading[30d]"})
-        times = [float(at) for each in result["result"] for at, _ in each["values"]]
-        return min(times), max(times)
+        return [each["metric"] for each in result["result"]]
 
     async def is_ready(self) -> bool:
         """Return whether it answers."""

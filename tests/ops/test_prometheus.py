@@ -13,7 +13,7 @@ import bot.infra.leases.leader  # noqa: F401  has the series that is read here
 from bot.infra.http import ports, server
 from bot.infra.http.health import create_metrics_app
 from tests.ops import prometheus
-from tests.ops.prometheus import Prometheus, Series
+from tests.ops.prometheus import Prometheus
 from tests.waiting import found
 
 
@@ -22,11 +22,11 @@ from tests.waiting import found
 async def test_prometheus_reads_the_metrics_of_all_bots_and_evaluates_the_alerts(tmp_path: Path) -> None:
     async with _bot() as first, _bot() as second, prometheus.running(tmp_path, first, second) as running:
 
-        async def look() -> list[Series]:
+        async def look() -> list[dict[str, str]]:
             return await running.query("kirim_leading")
 
-        read = await found(look, lambda series: len(series) == 2, what="the metrics of both bots in Prometheus")
-        labels = {(series.labels["job"], series.labels["instance"]) for series in read}
+        read = await found(look, lambda each: len(each) == 2, what="the metrics of both bots in Prometheus")
+        labels = {(each["job"], each["instance"]) for each in read}
         assert labels == {("kirim", first), ("kirim", second)}
         assert len(await _alerts(running)) == prometheus.ALERTS.read_text(encoding="utf-8").count("- alert: ")
 
