@@ -141,6 +141,20 @@ async def test_a_refusal_for_frequency_says_when_and_that_nothing_was_sent(
     assert await telegram.send_text(EMMA, "Hello", priority="money") == TryLater(77.0)
 
 
+@pytest.mark.parametrize(
+    ("kind", "arrives"), [("drop_before", False), ("drop_after", True), ("500", False), ("html", False)]
+)
+async def test_a_call_without_an_answer_may_have_arrived(
+    server: Running, telegram: Messenger, kind: str, *, arrives: bool
+) -> None:
+    await fault(server, kind, times=1)
+    outcome = await telegram.send_text(EMMA, "once", priority="money")
+    assert isinstance(outcome, TryLater)
+    assert outcome.maybe_sent
+    assert (await texts(server)).count("once") == arrives
+    await sent(telegram, "and the way is free again")
+
+
 async def test_a_refused_token_is_said_without_the_token(server: Running) -> None:
     token = "999999:" + "z" * 35
     with capture_logs() as logs:
