@@ -1,8 +1,4 @@
-"""Kill -9 while an order is placed: a request never gets two orders or two invoices, and no order is forgotten.
-
-After a kill, the bot can't know whether its request is still in progress. So the user is only asked after the longest
-time that a request can take. The test that waits for that has a system of its own, and runs beside the others.
-"""
+"""Kill -9 while an order is placed: a request never gets two orders or two invoices, and no order is forgotten."""
 
 from collections.abc import AsyncIterator
 from functools import partial
@@ -30,17 +26,6 @@ from tests.waiting import found, until
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 ASKED = like("orders.notification.unresolved")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
-async def user_with_lost_request(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sender]:
-    """Return a user whose bot was killed during a request that created nothing."""
-    async with running_system(tmp_path_factory.mktemp("waiting"), "live", RECONCILE_SECONDS="2") as made:
-        sender = await new_sender_at_review(made)
-        async with hold_service(made):
-            await sender.chat.taps(label("checkout.review.confirm"), wait=0)
-        await kill_and_restart(made)
-        yield sender
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
