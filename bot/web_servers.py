@@ -116,7 +116,7 @@ class WebServers:
             times=app.orders.payout_times.get,
             destinations=app.orders.destinations.get,
             payers=PayersOfPages(
-                orders=app.orders.service, find_again=pages.find_again, contact=settings.support_contact
+                orders=app.orders.service, find_origin=pages.find_origin, contact=settings.support_contact
             ),
             more_routes=(*pages.routes(), *(() if webhook is None else (WebhookHandler(webhook, intake).route(),))),
         )

@@ -90,8 +90,9 @@ async def test_who_has_no_order_of_a_request_that_cannot_be_paid_here_gets_the_s
     if changes.pop("ended", False):
         changes["ends_at"] = system.clock.now()
     await ask(system, **{"in_browsers": True, **changes})
-    old, nowhere = await web.browser().open(), await web.browser().open("/nowhere")
-    assert (old.status_code, old.text) == (404, nowhere.text)
+    nowhere = await web.browser().open("/nowhere")
+    for old in (await web.browser().open(), await web.browser().post(id=""), await web.browser().post(report="scam")):
+        assert (old.status_code, old.text) == (404, nowhere.text)
 
 
 async def test_requests_that_are_switched_off_have_no_pages(system: OrderSystem) -> None:
@@ -406,6 +407,38 @@ async def test_a_report_needs_an_order_made_from_the_page(system: OrderSystem, w
     async with system.store.reading() as tx:
         assert await ReportRepository(tx).count("0123456789abcdef") == {"paid_scam": 1}
     assert len(await heard(system, OSCAR)) == 1
+
+
+async def test_a_payer_reports_what_can_no_longer_be_paid_from_the_page_of_the_order(
+    system: OrderSystem, web: Web
+) -> None:
+    await ask(system, in_browsers=True, is_reusable=False)
+    payer, stranger = web.browser(), web.browser()
+    path = place_of(await payer.pay())
+    await system.orders.submission.wait()
+    await paid(system, "svc-1")
+    page = await payer.open(path)
+    assert f'href="..{PAGE}?report="' in page.text
+    assert f"{PAGE}?report" not in (await stranger.open(path)).text
+    page = await payer.open(f"{PAGE}?report=")
+    assert 'name="id"' not in page.text
+    assert (await stranger.open(f"{PAGE}?report=")).status_code == 404
+    assert label("payment_requests.pay.reported") in (await payer.post(report="other")).text.replace("&#39;", "'")
+    async with system.store.reading() as tx:
+        assert await ReportRepository(tx).count("0123456789abcdef") == {"paid_other": 1}
+
+
+async def test_a_second_form_leads_to_the_unpaid_order_also_while_links_are_busy(system: OrderSystem, web: Web) -> None:
+    await ask(system, in_browsers=True, is_reusable=True)
+    tab = web.browser()
+    await tab.open()
+    other = Tab(tab.client)
+    await other.open()
+    path = place_of(await tab.press())
+    for _ in range(4):
+        await web.browser().pay()
+    assert (await web.browser().pay()).status_code == 429
+    assert place_of(await other.press()) == path
 
 
 async def test_browsers_get_twelve_of_thirty_orders_and_four_of_ten_so_telegram_finds_its_share(

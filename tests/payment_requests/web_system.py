@@ -59,7 +59,7 @@ class Web:
             public_url=self.public_url,
             health=Health(system.store, ProcessState(are_workers_alive=lambda: True), LoopLag()),
             bot="kirim_bot",
-            payers=PayersOfPages(orders=system.orders, find_again=pages.find_again, contact="@help"),
+            payers=PayersOfPages(orders=system.orders, find_origin=pages.find_origin, contact="@help"),
             more_routes=pages.routes(),
         )
 

@@ -44,8 +44,8 @@ SOMEBODY = re.compile(r"(person|user|chat|customer|sender|author|staff|actor|ope
 HANDLED = "inbox.body"
 """Emptied when the update was handled. An update that waits is answered first, even if its user was deleted."""
 
-EMPTY = [HANDLED, "orders.payer_hash"]
-"""The second is of orders without a user."""
+EMPTY = [HANDLED, "orders.payer_hash", "orders.contact"]
+"""The others are of orders without a user."""
 
 NUMBER = "7731004455"
 LATER = NOW + DAY * 1000

@@ -45,8 +45,16 @@ OVER: Final = frozenset({OrderStatus.CLOSED, OrderStatus.EXPIRED, OrderStatus.RE
 UNREACHABLE: Final = frozenset({*OVER, *ASKED, OrderStatus.PLACING, OrderStatus.SENT}) - {OrderStatus.EXPIRED}
 """The statuses in which nobody needs to reach the payer: nothing can have been paid, or it has arrived."""
 
-FindAgain = Callable[[Order], Awaitable[str | None]]
-"""Returns the address at which the same can be paid at the price of now, relative to the order's page, or None."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OriginLinks:
+    """Where a payer gets the price of now, if they can, and reports who asked, relative to the order's page."""
+
+    again: str | None
+    report: str
+
+
+FindOrigin = Callable[[Order], Awaitable[OriginLinks | None]]
 
 
 async def _nowhere(_: Order) -> None:
@@ -58,7 +66,7 @@ class PayersOfPages:
     """What the pages of payers without a chat need. `contact` is how support is reached, or empty."""
 
     orders: OrderService
-    find_again: FindAgain = _nowhere
+    find_origin: FindOrigin = _nowhere
     contact: str = ""
 
 
@@ -144,14 +152,16 @@ class PayerAnswers:
         self, t: Translator, order: Order, status: OrderStatus, now: datetime, *, is_known: bool, said: Html | None
     ) -> dict[str, object]:
         """Return what the page has for the payer. `is_known` says whether the reader is known as the payer."""
-        values: dict[str, object] = dict.fromkeys(("question", "again", "trouble", "contact", "prove"))
+        values: dict[str, object] = dict.fromkeys(("question", "again", "trouble", "contact", "prove", "report"))
         values["said"] = said and to_page(said)
         whole = await self._get(order.reference) if is_known else None
         if status in ASKED:
             values |= _ask(t, whole, now) if whole else {"trouble": t.plain("orders.pay_page.payer.asked")}
-        again = await self._payers.find_again(order) if status in OVER else None
-        if again is not None:
-            values["again"] = (t.plain("orders.button.requote"), again)
+        origin = await self._payers.find_origin(order) if is_known or status in OVER else None
+        if origin is not None and origin.again is not None and status in OVER:
+            values["again"] = (t.plain("orders.button.requote"), origin.again)
+        if origin is not None and is_known:
+            values["report"] = (t.plain("orders.pay_page.payer.report"), origin.report)
         if status in IN_TROUBLE or order.is_overdue:
             key = "orders.pay_page.payer.trouble_at" if self._payers.contact else "orders.pay_page.payer.trouble"
             values["trouble"] = t.plain(key, reference=order.reference, contact=self._payers.contact)

@@ -31,7 +31,7 @@ from bot.orders.limits import LINK_SPAN, TooManyFromLinks
 from bot.orders.order import Order, Payer, payer_on_page
 from bot.orders.pay_page.app import NoSuchPage
 from bot.orders.pay_page.lookup import PACE, BatchedReads
-from bot.orders.pay_page.payer import COOKIE, read_form, set_cookie, to_page
+from bot.orders.pay_page.payer import COOKIE, OriginLinks, read_form, set_cookie, to_page
 from bot.orders.pay_page.rendering import PARAMETER, Site, common_values, extend_templates, language_of
 from bot.orders.placement.service import MethodVanished
 from bot.orders.screens.payment import PATH
@@ -46,6 +46,7 @@ from bot.recipients.numbers import mask_number
 from bot.settlement.errors import SettlementFailure
 
 AMOUNT: Final = "amount"
+REPORT: Final = "report"
 VALID_FOR: Final = timedelta(hours=1)
 SECRET_BYTES: Final = 18
 SECRET: Final = re.compile(r"[A-Za-z0-9_-]{24}")
@@ -142,30 +143,37 @@ class RequestPages:
         page = f"{PAGE_PATH}{{token}}"
         return [Route(page, self.page, methods=["GET"]), Route(page, self.press, methods=["POST"])]
 
-    async def find_again(self, order: Order) -> str | None:
-        """Return the page at which the same can be paid at the price of now, relative to the order's page, or None."""
+    async def find_origin(self, order: Order) -> OriginLinks | None:
+        """Return the addresses of the request of an order, relative to the order's page, or None."""
         request = await self._service.get(order.origin) if order.origin and self._service.is_on else None
-        if request is None or not request.in_browsers or not request.is_payable(self._clock.now()):
+        if request is None:
             return None
-        return f"..{PAGE_PATH}{request.token}" + (f"?{AMOUNT}={order.amount.value}" if request.idr is None else "")
+        page = f"..{PAGE_PATH}{request.token}"
+        again = page + (f"?{AMOUNT}={order.amount.value}" if request.idr is None else "")
+        return OriginLinks(again=again if self._is_open(request) else None, report=f"{page}?{REPORT}=")
+
+    def _is_open(self, asked: PaymentRequest) -> bool:
+        return asked.in_browsers and asked.is_payable(self._clock.now())
 
     async def page(self, request: Request) -> Response:
         """Answer with the page. A browser that has paid what can be paid once, or is paying it, gets to its order."""
         asked = await self._find(request)
         order = await self._find_own(request, asked)
-        now = self._clock.now()
-        if not asked.in_browsers or not asked.is_payable(now):
-            return self._lead_to(request, order)
-        if order is not None and asked.idr is not None and order.blocks_another(now):
+        if order is not None and REPORT in request.query_params:
+            return await self._show(request, asked, order)
+        is_paying = order is not None and asked.idr is not None and order.blocks_another(self._clock.now())
+        if is_paying or not self._is_open(asked):
             return self._lead_to(request, order)
         return await self._show(request, asked, order)
 
     async def press(self, request: Request) -> Response:
         """Place the order of the form, once, and lead to its page. Or take a report of a browser that has an order."""
         asked, form = await self._find(request), await read_form(request)
-        if "report" in form:
-            return await self._report(request, asked, form["report"])
+        if REPORT in form:
+            return await self._report(request, asked, form[REPORT])
         filled = self._open(form.get("id", ""), asked)
+        if filled is None and not self._is_open(asked):
+            raise NoSuchPage
         if filled is None:
             return RedirectResponse(f"{asked.token}?{PARAMETER}={language_of(request)}", status_code=303)
         known = self._secret_of(request)
@@ -183,6 +191,9 @@ class RequestPages:
         return self._lead_to(request, order, asked, secret)
 
     async def _place(self, request: Request, asked: PaymentRequest, filled: FormId, payer: Payer) -> Order:
+        unpaid = await self._service.find_own_unpaid(asked, payer, filled.idr, filled.sats)
+        if unpaid is not None:
+            return unpaid
         await self._service.check_browsers(asked)
         block = self._addresses.find_block(request)
         self._addresses.take(block)
@@ -211,7 +222,7 @@ class RequestPages:
         return await self._show(request, asked, order, said=said)
 
     async def _find(self, request: Request) -> PaymentRequest:
-        """Return the request of this address, in any status. Who isn't its payer may see it only if it is payable."""
+        """Return the request of this address, in any status. Only its payers see one that isn't open."""
         token = request.path_params["token"]
         found = await self._requests.find(token) if TOKEN.fullmatch(token) else None
         if found is None or not self._service.is_on:
@@ -267,7 +278,7 @@ class RequestPages:
         t = self._translations.get(language_of(request))
         estimated: Estimate | None = None
         typed = request.query_params.get(AMOUNT, "")[:MAX_AMOUNT_TEXT]
-        if filled is None and (asked.idr is not None or typed):
+        if filled is None and self._is_open(asked) and (asked.idr is not None or typed):
             try:
                 idr = asked.idr if asked.idr is not None else read_rupiah(typed)
                 estimated = await self._service.estimate(asked, idr, ())
@@ -325,7 +336,7 @@ class RequestPages:
             said=said and to_page(said),
             order=order and (word("order"), f"..{PATH}{order.page_token}?{PARAMETER}={t.locale}"),
             ask=None
-            if asked.idr is not None
+            if asked.idr is not None or not self._is_open(asked)
             else {
                 "label": word("amount"),
                 "typed": typed,
@@ -337,6 +348,7 @@ class RequestPages:
             report=order
             and {
                 "title": word("report"),
+                "is_open": not self._is_open(asked),
                 "reasons": [(each, t.plain(f"payment_requests.report.{each}")) for each in REASONS],
             },
         )

@@ -138,6 +138,17 @@ class PayService:
         async with self._database.reading() as tx:
             return await OrderRepository(tx).of_payer_from(request.id, payer)
 
+    async def find_own_unpaid(self, request: PaymentRequest, payer: Payer, idr: int, sats: int) -> Order | None:
+        """Return a payer's unpaid order of this amount from a link, if its price is about `sats`."""
+        return find_unpaid(
+            await self.orders_from(request, payer),
+            origin=request.id,
+            idr=idr,
+            sats=sats,
+            now=self._clock.now(),
+            drift_percent=self._orders.rules.drift_percent,
+        )
+
     async def check_browsers(self, request: PaymentRequest) -> None:
         """Raise `TooManyFromLinks` if no browser can pay this link right now. `place` decides."""
         async with self._database.reading() as tx:
