@@ -17,6 +17,7 @@ from bot.checkout.draft import (
     without_method,
 )
 from bot.checkout.flow import STEPS, is_complete, missing, step_back
+from bot.checkout.open_draft import DRAFT, LATE, is_late
 from bot.core.money import Amount
 from bot.settlement.model import PayoutMethod
 from tests.checkout.builders import a_draft_at_review
@@ -123,3 +124,18 @@ def test_two_drafts_ask_the_same_while_all_that_was_answered_is_the_same() -> No
     others = ({"step": Step.AMOUNT}, {"method": LISTED_GOPAY}, {"method": None}, {"number": "1"}, {"holder": None})
     for changed in (*others, {"amount": Amount("IDR", 1)}, {"amount": Amount("SAT", 500_000)}):
         assert not draft.asks_the_same_as(a_draft_at_review(**changed)), changed
+
+
+class LateSession(dict[object, object]):
+    """The session of an update whose draft had taken a later one."""
+
+    now = NOW
+
+
+def test_an_update_that_came_late_answers_no_later_question_while_its_draft_is_open() -> None:
+    session: Any = LateSession({DRAFT: EMPTY, LATE: True})
+    assert is_late(session)
+    session[DRAFT] = replace(EMPTY, expires_at=NOW)
+    assert not is_late(session), "the ids of updates tell it only for minutes"
+    session |= {DRAFT: EMPTY, LATE: False}
+    assert not is_late(session)
