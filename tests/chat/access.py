@@ -44,6 +44,8 @@ from bot.payment_requests.buttons import (
     ReportsButton,
     RequestAction,
     RequestButton,
+    RequestsAction,
+    RequestsActionButton,
     RequestsButton,
 )
 from bot.rates.buttons import RateButton, SubscriptionAction, SubscriptionButton
@@ -298,6 +300,7 @@ def _made_up(matters: PrivateData) -> Iterator[str]:
     yield from (ReportedButton("0" * 16, action).pack() for action in ReportAction)
     yield from (PayButton("0" * 16, action, 500_000, 31_250, "0" * 12).pack() for action in PayAction)
     yield from (AskButton().pack(), AskOverButton().pack(), RequestsButton().pack(), ReportsButton().pack())
+    yield from (RequestsActionButton(action).pack() for action in RequestsAction)
     yield from (BroadcastButton("0" * 10, 1, action).pack() for action in BroadcastAction)
     yield from (DeliveryButton("0" * 10, action).pack() for action in DeliveryAction)
     yield from (
