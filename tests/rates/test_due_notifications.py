@@ -16,7 +16,7 @@ from bot.rates.workers import EVERY_SECONDS, MAX_QUEUED, SOON_SECONDS, RateSched
 from bot.settlement.model import Quote
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.orders.order_system import EMMA, OrderSystem
+from tests.orders.order_system import EMMA, SARI, OrderSystem
 from tests.settlement.fake_settlement import BEGINNING, RATE
 
 MORNING = 8 * 60
@@ -180,3 +180,13 @@ async def test_a_lost_database_costs_no_alert(rates: RateSystem, monkeypatch: py
             await rates.scheduler.queue_met()
     await rates.run_worker()
     assert rates.count_sent(RateNotification.PRICE_ALERT) == 1
+
+
+async def test_one_deleted_at_the_last_moment_does_not_ring(rates: RateSystem) -> None:
+    assert await rates.subscribing.set_alert(await rates.user(), ABOVE)
+    await rates.check_quote(RATE * 2)
+    (alert,) = (await rates.subscribing.get_updates(EMMA)).alerts
+    assert not await rates.subscribing.delete_alert(SARI, alert.id)
+    assert await rates.subscribing.delete_alert(EMMA, alert.id)
+    await rates.run_worker()
+    assert rates.count_sent(RateNotification.PRICE_ALERT) == 0
