@@ -23,7 +23,7 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.reader import Reader, format_arguments
 from bot.orders.buttons import OrderAction
 from bot.orders.notifications import OrderNotification
-from bot.orders.order import Order, OrderStatus, Phase, payer_on_page
+from bot.orders.order import HoldReason, Order, OrderStatus, Phase, payer_on_page
 from bot.orders.pay_page.rendering import ASKED, is_of_page
 from bot.orders.placement.service import MethodVanished, OrderService
 from bot.orders.repository import OrderRepository
@@ -134,7 +134,8 @@ def explain_failure(t: Translator, failure: Exception, order: Order, now: dateti
 
 def _ask(t: Translator, order: Order, now: datetime) -> dict[str, object]:
     """Return the question that the payer would be asked in a chat, with its answers."""
-    kind = OrderNotification.UNRESOLVED if order.hold_reason is None else QUESTION_OF[order.hold_reason]
+    is_found = order.phase is Phase.NEEDS_CONFIRMATION
+    kind = QUESTION_OF[order.hold_reason or HoldReason.PRICE_CHANGED] if is_found else OrderNotification.UNRESOLVED
     return {
         "question": to_page(Html(show_status_or_question(Reader(t, PRESUMED, now), order, help_offered=False).text)),
         "answers": [(action.value, t.plain(label)) for label, action in ANSWERS[kind]],
