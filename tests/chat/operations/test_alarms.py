@@ -71,7 +71,8 @@ async def test_how_an_order_ended_reaches_the_customer_by_a_press_and_can_be_und
         told = "your payment was given back"
         assert await user.count(told) == 0, "only a person's press tells the customer"
         await rina.taps(label("support.staff.button.ready"), message=line)
-        await rina.taps(label("support.saved_reply.send"))
+        # The start has another button to send, so the preview has to be there first.
+        await rina.taps(label("support.saved_reply.send"), message=await rina.sees(told))
         await user.sees(told, anywhere=True)
         await oscar.taps(label("staff.alarm.undo"), message=handled)
         await oscar.sees(like("staff.alarm.order_failed"))

@@ -73,7 +73,8 @@ async def test_an_agent_records_once_how_it_ended_and_tells_the_customer_by_a_pr
         assert label("support.staff.button.ready") in await rina.labels_of(card)
         assert label("support.staff_ticket.record_outcome") not in await rina.labels_of(card)
         await rina.taps(label("support.staff.button.ready"), message=recorded)
-        await rina.taps(label("support.saved_reply.send"))
+        preview = await rina.sees(like("support.saved_reply.preview"))
+        await rina.taps(label("support.saved_reply.send"), message=preview)
         await user.sees(re.escape(told), anywhere=True)
 
 
