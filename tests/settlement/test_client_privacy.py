@@ -62,12 +62,12 @@ WAYS_TO_FAIL: list[Behaviour] = [
 ]
 
 
-def client_of(url: str) -> SettlementClient:
+def client_of(url: str, read_seconds: float = 0.05) -> SettlementClient:
     async def at_once(_: float) -> None:
         await asyncio.sleep(0)
 
     # Only the wait for a silent server is short.
-    timeouts = replace(Timeouts(*[TIMEOUT_SECONDS] * 4), read=0.05)
+    timeouts = replace(Timeouts(*[TIMEOUT_SECONDS] * 4), read=read_seconds)
     return SettlementClient(url, KEY, timeouts=timeouts, retry=RetryPolicy(attempts=2), sleep=at_once)
 
 
@@ -116,7 +116,7 @@ async def test_no_failing_flow_logs_or_shows_anything_private(
 
 
 async def test_what_the_service_wrote_is_kept_for_staff_where_no_log_looks() -> None:
-    async with raw_server(answers(400, {"error": ECHO})) as server, client_of(server.url) as client:
+    async with raw_server(answers(400, {"error": ECHO})) as server, client_of(server.url, TIMEOUT_SECONDS) as client:
         with pytest.raises(SettlementFailure) as caught:
             await client.place(ORDER_INPUT)
     assert caught.value.reason == ECHO
