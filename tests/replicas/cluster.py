@@ -15,7 +15,6 @@ from bot.sandbox.bot_api.model import TotalLimit
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.e2e import failure_report
 from tests.e2e.faults import hold_service
-from tests.e2e.launcher import BOT
 from tests.e2e.system import USUAL, System
 from tests.replicas import chat_record, history
 from tests.replicas.chat_record import ChatRecord
@@ -152,13 +151,6 @@ class Cluster:
         assert change.former_expires_at is not None
         assert change.former_expires_at <= failed_at + timedelta(seconds=LEASE_SECONDS)
 
-    async def end_leases_of(self, dead: Replica) -> None:
-        """End the leases of a process that has died, as if their time had passed."""
-        assert not dead.is_running
-        owner = (await self.owners()).get(dead.name)
-        now = "clock_timestamp()"
-        await self.query(f"UPDATE chat_leases SET expires_at = {now} WHERE owner = $1 AND expires_at > {now}", owner)  # noqa: S608  a function
-
     async def becomes_ready(self, replica: Replica, *, ready: bool) -> None:
         """Wait until the replica's page says that it is ready, or that it isn't."""
         await self.shows(replica, "readyz", httpx.codes.OK if ready else httpx.codes.SERVICE_UNAVAILABLE)
@@ -219,15 +211,13 @@ async def running_cluster(
     database: str,
     *,
     replicas: int = 3,
-    profile: str = "documented",
     telegram_limit: TotalLimit | None = None,
-    program: str = BOT,
     **settings: str,
 ) -> AsyncIterator[Cluster]:
     """Run the servers and replicas on an empty database. `telegram_limit` None means that Telegram limits nothing."""
     await migrate.upgrade(database)
     await history.record(database)
-    options = SandboxOptions(state=folder, profile=profile, page_port=0, service_port=0)
+    options = SandboxOptions(state=folder, page_port=0, service_port=0)
     async with servers(options) as addresses:
         environment = bot_environment(folder, addresses) | SETTINGS | {"DATABASE_URL": database} | settings
         system = System(addresses, environment, folder)
@@ -241,7 +231,7 @@ async def running_cluster(
             limits = {"enforce": telegram_limit is not None, "total_applies_to": telegram_limit or "all"}
             (await system.telegram.post("/sandbox/limits", json=limits)).raise_for_status()
             await system.service.does("settings", speedSeconds=None)
-            await asyncio.gather(*(each.start(program) for each in made))
+            await asyncio.gather(*(each.start() for each in made))
             yield cluster
         except BaseException:
             failure_report.failed(system)

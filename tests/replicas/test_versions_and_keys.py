@@ -24,7 +24,6 @@ from tests.waiting import found
 pytestmark = [pytest.mark.process, pytest.mark.asyncio]
 
 OLD, NEW = generate_key(), generate_key()
-UNKNOWN_NAME = "0badc0de"
 BAD_SETTINGS = 2
 PEOPLE, AT_ONCE = 40, 8
 AWAY_SECONDS = 20.0
@@ -53,15 +52,13 @@ async def stands_by(cluster: Cluster, replica: Replica) -> None:
     assert reason in (await cluster.shows(replica, "readyz", 503)).values()
 
 
-@pytest.mark.parametrize(("program", "keys"), [(NEXT_VERSION, OLD), (BOT, f"{NEW},{OLD}")], ids=["version", "keys"])
-async def test_another_version_or_other_keys_wait_for_the_end_of_all_others(
-    running: Start, program: str, keys: str
-) -> None:
+async def test_other_keys_wait_for_the_end_of_all_others(running: Start) -> None:
+    keys = f"{NEW},{OLD}"
     async with running() as cluster:
         *replaced, last = cluster.replicas
         for each in replaced:
             assert await each.stop() == 0
-            await each.begin(program, ENCRYPTION_KEYS=keys)
+            await each.begin(ENCRYPTION_KEYS=keys)
             await stands_by(cluster, each)
         before, after = await new_journey(cluster.system), await new_journey(cluster.system)
         await before.goes_to_review()
@@ -71,7 +68,7 @@ async def test_another_version_or_other_keys_wait_for_the_end_of_all_others(
         await found(cluster.living, bool, what="another process has taken over")
         assert time.monotonic() - ended_at < TAKEN_OVER_SECONDS
         await asyncio.gather(*(each.works() for each in replaced))
-        await last.start(program, ENCRYPTION_KEYS=keys)
+        await last.start(ENCRYPTION_KEYS=keys)
         await asyncio.gather(before.goes_on_from_review(), after.walks())
         assert (await audit(cluster, [before, after])).broken == []
 
@@ -98,19 +95,6 @@ async def is_refused(replica: Replica, keys: str) -> str:
     last = replica.log.read_text().splitlines()[-1]
     assert "ENCRYPTION_KEYS" in last
     return last
-
-
-async def test_a_process_that_meets_a_row_of_an_unknown_key_ends_and_the_next_start_names_the_key(
-    running: Start,
-) -> None:
-    async with running(replicas=1) as cluster:
-        (replica,) = cluster.replicas
-        journey = await new_journey(cluster.system)
-        await journey.goes_to_review()
-        await cluster.query("UPDATE drafts SET number = overlay(number placing $1 from 4)", UNKNOWN_NAME)
-        await journey.chat.says("/send")
-        assert await replica.ended() == WORKER_ENDED
-        assert UNKNOWN_NAME in await is_refused(replica, OLD)
 
 
 @pytest.mark.parametrize(
