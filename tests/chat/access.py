@@ -68,6 +68,8 @@ from bot.support.buttons import (
     HelpPage,
     LeaveTicketQuestionButton,
     NewTicketButton,
+    NextAction,
+    NextButton,
     ReplyChoiceAction,
     ReplyChoiceButton,
     RevealAction,
@@ -285,12 +287,13 @@ def _made_up(matters: PrivateData) -> Iterator[str]:
         yield from (UserTicketButton(ticket, UserTicketAction.RATE, rating).pack() for rating in Rating)
         yield from (ReplyChoiceButton(ticket, action, "thanks", "0" * 8).pack() for action in ReplyChoiceAction)
         yield from (f"sr:{ticket}:{word}" for word in ("pick", "send", "nothing"))
+        yield from (NextButton(action, ticket, "done", "0" * 8).pack() for action in NextAction)
     open_drafts = {button.draft_id for each in matters.seen if (button := DraftButton.read(each)) is not None}
     for draft in (*matters.drafts, *open_drafts):
         yield from (DraftButton(draft, 0, action).pack() for action in DraftAction)
     yield from (SavedReplyButton(action, name).pack() for action in SavedReplyAction for name in ("", "thanks"))
     yield from (WriteSavedReplyButton("thanks", locale).pack() for locale in LOCALES)
-    yield from ("sa:text", "sa:nothing")
+    yield from ("sa:text", "sa:nothing", "nx:next", "nx:nothing")
     yield from (GroupLanguageButton(locale).pack() for locale in LOCALES)
     yield from _looked_up(matters)
     yield from (RecipientButton("0" * 32, action).pack() for action in RecipientAction)
