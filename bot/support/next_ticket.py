@@ -104,7 +104,10 @@ class NextTicketHandlers:
             is_again = sent is not None and button.action in SENDING
             if not is_again:
                 ticket.claim(staff.user.id, staff.now)
-            await staff.toast("support.saved_reply.sent_already" if is_again else "support.staff_ticket.reading")
+            if is_again or ticket.order_reference:
+                await staff.toast("support.saved_reply.sent_already" if is_again else "support.staff_ticket.reading")
+            else:
+                await staff.session.acknowledge()
             work = await self._read(staff, ticket, button.argument, sent)
             screen = await act(staff, button, work) or await self._render(staff, work, "support.next.changed")
             await staff.edit_message(screen)

@@ -103,14 +103,18 @@ def fits(name: str, order: Order | None, now: datetime) -> bool:
 
 
 def suggest(replies: Iterable[SavedReply], locale: str, order: Order | None, now: datetime) -> list[SavedReply]:
-    """Return the saved replies in this language that fit the order best, at most two: first those written for it."""
+    """Return the saved replies in this language that fit the order best, at most two: first those written for it.
+
+    These come as they are listed above, so that the most useful one is the first.
+    """
+    first = [*ENDS.values(), *FITS]
     fitting = (
         reply
         for reply in replies
         if fits(reply.name, order, now) and (order is not None or not needs_order(reply.texts.get(locale, "")))
     )
     usable = [reply for reply in fitting if locale in reply.texts]
-    return sorted(usable, key=lambda reply: reply.name not in {*ENDS.values(), *FITS})[:SUGGESTED]
+    return sorted(usable, key=lambda each: first.index(each.name) if each.name in first else len(first))[:SUGGESTED]
 
 
 def hash_text(filled: str) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 from bot.core.time_of_day import next_at
 from bot.infra.i18n import Html, Translator, as_html
 from bot.infra.telegram.ui.reader import Reader, clip
-from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, in_rows
 from bot.orders.order import OrderStatus
 from bot.orders.screens.payment import TAG
 from bot.settlement.model import OrderReport
@@ -76,13 +76,13 @@ class Work:
 
 def show_work(reader: Reader, work: Work, *, notice: str = "", times: bool = False) -> Screen:
     """Return the ticket with what to do next, or (`times`) the question until when to set it aside."""
-    sent = work.sent
-    text = "\n\n".join(
-        part for part in (notice, *(_parts(reader, work) if sent is None else [_sent(reader, work, sent)])) if part
-    )
+    parts = _parts(reader, work) if work.sent is None else (_sent(reader, work, work.sent),)
+    # Apps leave a gap below a quote.
+    asked = reader.t("support.next.until") if times else ""
+    text = "\n\n".join(filter(None, (notice, *parts, asked))).replace("</blockquote>\n\n", "</blockquote>\n")
     if times:
         return Screen(text, _time_rows(reader, work))
-    return Screen(text, _rows(reader.t, work) if sent is None else _sent_rows(reader.t, work))
+    return Screen(text, _rows(reader.t, work) if work.sent is None else _sent_rows(reader.t, work))
 
 
 def _sent(reader: Reader, work: Work, sent: TicketEntry) -> Html:
@@ -174,7 +174,12 @@ def _rows(t: Translator, work: Work) -> Keyboard:
     )
     close = NextButton(NextAction.SEND_AND_CLOSE, reference, work.name, seen)
     send = NextButton(NextAction.SEND, reference, work.name, seen)
-    sending = (button(t, "support.next.close", close, "primary"), button(t, "support.next.send", send))
+    # Nobody's ticket is solved while their money is at risk.
+    stays = work.case.order is not None and work.case.order.has_money_at_risk
+    sending = (
+        button(t, "support.next.close", close, None if stays else "primary"),
+        button(t, "support.next.send", send, "primary" if stays else None),
+    )
     others = button(t, "support.saved_reply.others", ReplyChoiceButton(reference, ReplyChoiceAction.LIST))
     there = (Button(t.plain("support.waiting.open"), url=work.link),) if work.link else ()
     return rows(choices, sending if work.name else (), _wait_row(t, work), (others, *there))
@@ -197,16 +202,12 @@ def _time_rows(reader: Reader, work: Work) -> Keyboard:
         for each in list_times(reader)
     ]
     back = button(t, "support.saved_reply.back", NextButton(NextAction.SHOW, reference, work.name))
-    return (*(tuple(found[at : at + 2]) for at in (0, 2)), (back,))
+    return (*in_rows(found), (back,))
 
 
 def list_times(reader: Reader) -> tuple[datetime, ...]:
     """Return the times until which a ticket can be set aside: in one and four hours, and the next two mornings."""
     now = reader.now.replace(second=0, microsecond=0)
     morning = next_at(MORNING, reader.zone, now)
-    return (
-        now + timedelta(hours=1),
-        now + timedelta(hours=4),
-        morning,
-        next_at(MORNING, reader.zone, morning + timedelta(hours=1)),
-    )
+    after = next_at(MORNING, reader.zone, morning + timedelta(hours=1))
+    return tuple(sorted({now + timedelta(hours=1), now + timedelta(hours=4), morning, after}))

@@ -190,7 +190,7 @@ async def test_what_waits_until_a_time_comes_back_earlier_when_its_customer_writ
 ) -> None:
     user, _ = await ask(kirim, "Where is it?")
     page = await get_next(rina)
-    asked = await press(rina, page, "support.next.when", "support.next.last")
+    asked = await press(rina, page, "support.next.when", "support.next.until")
     await rina.waits_for(lambda m: label("support.saved_reply.back") in str(m.get("reply_markup")), anywhere=True)
     times = [each for each in await rina.labels_of(await rina.finds(asked) or asked) if re.search("[0-9]", each)]
     assert len(times) == len(set(times)) == 4
