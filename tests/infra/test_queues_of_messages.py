@@ -77,8 +77,8 @@ async def queue(system: OrderSystem, *kinds: str) -> None:
 
 def test_each_kind_of_message_has_one_queue() -> None:
     edited = (OrderNotification.EDIT_REVIEW, OrderNotification.EDIT_STATUS, PaymentRequestNotification.SHARED)
-    edited = (*edited, SummaryNotification.DAY)  # it is due the next morning, and nothing waits for it
-    edits = {*edited, OrderNotification.REMOVE_INVOICE, OrderNotification.REPLACE_QR_CODE}
+    later = SummaryNotification.DAY  # it is due the next morning, and nothing waits for it
+    edits = {*edited, later, OrderNotification.REMOVE_INVOICE, OrderNotification.REPLACE_QR_CODE}
     talk = {*StaffNotification, *TicketNotification} - {StaffNotification.NEW_CARD}
     queues = dict.fromkeys(edits, Queue.EDITS) | dict.fromkeys(talk, Queue.EXTRA)
     queues |= dict.fromkeys([*RateNotification, *ReminderNotification, BroadcastNotification.MESSAGE], Queue.BULK)
