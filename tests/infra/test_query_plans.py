@@ -22,6 +22,7 @@ from bot.orders.order import Phase, payer_in_chat, payer_on_page
 from bot.orders.repository import MissedOrderRepository, OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.payment_reminders.repository import ReminderRepository
+from bot.payment_requests.repository import PaymentRequestRepository
 from bot.rates.repository import AlertRepository, QuoteRepository, SubscriptionRepository
 from bot.staff.repository import AlarmRepository
 from bot.support.repository import TicketRepository
@@ -70,6 +71,10 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], ...]] = {
         lambda tx: OrderRepository(tx).rivals("cbbtc", 25_000, but="R1", since=NOW),
     ),
     "ix_orders_from_links_created_at": (lambda tx: OrderRepository(tx).count_from_links(NOW),),
+    "ix_orders_origin_created_at": (
+        lambda tx: PaymentRequestRepository(tx).received(1002),
+        lambda tx: PaymentRequestRepository(tx).received(1002, since=NOW),
+    ),
     "ix_orders_payer_hash_created_at": (
         lambda tx: OrderRepository(tx).placed_after(payer_on_page("secret"), NOW),
         lambda tx: OrderRepository(tx).counted_by_limits(payer_on_page("secret"), NOW),
