@@ -28,7 +28,7 @@ async def ask(system: OrderSystem) -> Asking:
     handlers = StatusAnswers(database=system.store, status_messages=messages, contacts=contacts)
     session: Any = Asking(system)
 
-    async def show(asked: Asking, order: object, *_: object) -> None:
+    async def show(asked: Asking, order: object, *_: object, **__: object) -> None:
         asked.said.append(order)
 
     handlers._show = show  # type: ignore[assignment,method-assign]

@@ -190,7 +190,7 @@ async def test_what_support_s_chats_show_of_a_forgotten_user_is_to_be_taken_away
     assert (removal.chat_id, removal.kind, dict(removal.payload)) == (
         GROUP,
         StaffNotification.DELETED,
-        {"ticket": f"T-{EMMA}.0", "chat": GROUP, "topics": [0], "messages": [EMMA * 10_000]},
+        {"ticket": f"T-{EMMA}.0", "chat": GROUP, "topics": [0], "messages": [EMMA * 10_000], "outside": []},
     )
     assert (trail.actor_id, trail.user_id, trail.detail) == (RINA, 0, "")
     assert (hers.user_id, hers.detail) == (SARI, "they asked about 7731004455")
