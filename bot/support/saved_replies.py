@@ -63,6 +63,9 @@ ENDS: Final[Mapping[Outcome, str]] = {
 }
 """The saved reply that tells a user how their order ended. It fits only that end."""
 
+LAST_WORDS: Final = frozenset({"bank-delay", "done", "leave-unpaid", "start-again", *ENDS.values()})
+"""Saved replies that leave nothing to answer, so that the ticket can be closed with them."""
+
 MAX_COUNT: Final = 60
 """Maximum number of saved replies."""
 

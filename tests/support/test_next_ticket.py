@@ -9,19 +9,24 @@ import pytest
 from sqlalchemy import select
 
 from bot.core.errors import Rejection
+from bot.infra.telegram.ui.reader import Reader
 from bot.orders.order import Failure, Order, OrderStatus, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import HAS_MONEY_AT_RISK, orders
 from bot.settlement.model import COMPLETED, FAILED, OrderStep
+from bot.support.cases import Case
 from bot.support.model import CloseReason, Ticket, TicketClosed
 from bot.support.repository import TicketRepository
+from bot.support.screens.next_ticket import Work, show_work
 from bot.support.service import TicketReminderService, UserTicketService, tell_ticket
 from bot.support.staff_service import CLAIM_LASTS
 from bot.users.model import User
 from tests.orders.builders import an_order
+from tests.screens import JAKARTA, NOW
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.builders import a_ticket
 from tests.support.ticket_system import EMMA, GROUP, OSCAR, RINA, TicketSystem
+from tests.texts import TRANSLATIONS, label
 
 FORMER = 3999
 DAY = timedelta(days=1)
@@ -273,3 +278,23 @@ async def test_two_agents_work_off_thirty_tickets_of_six_kinds_each_once_and_mon
     for number in range(30):
         sent = [kind.partition(":")[0] for kind in system.kinds_sent_to(EMMA + number)]
         assert sent == ["ticket_reply", "ticket_closed"]
+
+
+@pytest.mark.parametrize(("name", "key"), [("done", "close"), ("refunded", "close"), ("failed-checking", "send")])
+def test_closing_is_suggested_only_with_a_reply_that_leaves_nothing_to_answer(name: str, key: str) -> None:
+    work = Work(
+        ticket=a_ticket().claim(RINA, NOW),
+        case=Case(user_id=EMMA, user=None),
+        status=None,
+        report=None,
+        last=None,
+        sent=None,
+        replies=(),
+        name=name,
+        filled="Hello",
+        locale="en",
+        undecided=0,
+        link=None,
+    )
+    screen = show_work(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), work)
+    assert [each.label for row in screen.keyboard for each in row if each.style] == [label(f"support.next.{key}")]

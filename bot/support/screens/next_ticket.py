@@ -20,7 +20,7 @@ from bot.support.buttons import NextAction, NextButton, ReplyChoiceAction, Reply
 from bot.support.cases import Case
 from bot.support.entries import with_quote
 from bot.support.model import SavedReply, Ticket, TicketEntry
-from bot.support.saved_replies import hash_text
+from bot.support.saved_replies import LAST_WORDS, hash_text
 from bot.support.screens.case import format_anomalies, format_draft, format_facts
 from bot.support.screens.staff import format_differences, format_status, reopen_row
 
@@ -174,11 +174,10 @@ def _rows(t: Translator, work: Work) -> Keyboard:
     )
     close = NextButton(NextAction.SEND_AND_CLOSE, reference, work.name, seen)
     send = NextButton(NextAction.SEND, reference, work.name, seen)
-    # Nobody's ticket is solved while their money is at risk.
-    stays = work.case.order is not None and work.case.order.has_money_at_risk
+    is_last = work.name in LAST_WORDS
     sending = (
-        button(t, "support.next.close", close, None if stays else "primary"),
-        button(t, "support.next.send", send, "primary" if stays else None),
+        button(t, "support.next.close", close, "primary" if is_last else None),
+        button(t, "support.next.send", send, None if is_last else "primary"),
     )
     others = button(t, "support.saved_reply.others", ReplyChoiceButton(reference, ReplyChoiceAction.LIST))
     there = (Button(t.plain("support.waiting.open"), url=work.link),) if work.link else ()
