@@ -6,10 +6,11 @@ import pytest
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import Prehashed, decode_dss_signature, encode_dss_signature
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.payments import secp256k1
+from tests.examples import examples
 from tests.payments.payee_keys import public_key
 
 # From SEC 2.
@@ -35,6 +36,7 @@ def _written(r: int, s: int, recovery_id: int = 0) -> bytes:
     return r.to_bytes(32) + s.to_bytes(32) + bytes([recovery_id])
 
 
+@settings(max_examples=examples(15))
 @given(_private_keys, _digests)
 def test_openssl_accepts_what_is_signed_and_the_key_is_recovered(private_key: bytes, digest: bytes) -> None:
     signature = secp256k1.sign(private_key, digest)
@@ -47,6 +49,7 @@ def test_openssl_accepts_what_is_signed_and_the_key_is_recovered(private_key: by
     assert secp256k1.is_signed_by(public_key(private_key), signature, digest)
 
 
+@settings(max_examples=examples(15))
 @given(_private_keys, _digests)
 def test_what_openssl_signed_belongs_to_one_of_the_recovered_keys(private_key: bytes, digest: bytes) -> None:
     key = ec.derive_private_key(int.from_bytes(private_key), ec.SECP256K1())
