@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 FOR_EVER = int(100 * TIMEOUT_SECONDS)
 WEBHOOK = Webhook.derive("123456:test", "https://bot.example")
 SECRET = f"{SECRET_HEADER}: {WEBHOOK.secret}\r\n"
-LARGE = b"x" * 5_000_000
 
 SIZED = "content-length: 100000\r\n\r\n{"
 CHUNKED = "transfer-encoding: chunked\r\n\r\n4\r\nabcd\r\n"
@@ -54,10 +53,7 @@ def create_app() -> ASGIApp:
     async def ready(_request: Request) -> Response:
         return PlainTextResponse("ready")
 
-    async def large(_request: Request) -> Response:
-        return Response(LARGE)
-
-    return Starlette(routes=[handler.route(), Route("/readyz", ready), Route("/large", large)])
+    return Starlette(routes=[handler.route(), Route("/readyz", ready)])
 
 
 @dataclass(slots=True)
