@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import httpx
 import pytest
 from sqlalchemy import select
 
@@ -495,15 +496,30 @@ async def test_behind_a_known_proxy_a_block_of_addresses_creates_three_orders(
     await web.close()
 
 
-async def test_the_same_press_counts_once_for_its_block(system: OrderSystem) -> None:
+async def test_a_block_is_found_whatever_a_browser_says_and_however_a_proxy_writes(system: OrderSystem) -> None:
+    await ask(system, in_browsers=True)
+    web = Web(system, proxy="10.0.0.0/8")
+    tabs = [web.browser() for _ in range(4)]
+    for number, tab in enumerate(tabs):  # this proxy writes a line of its own below the browser's
+        lines = [("x-forwarded-for", f"192.0.{number}.1"), ("x-forwarded-for", "198.51.100.7")]
+        tab.client.headers = httpx.Headers(lines)
+    assert [(await tab.pay()).status_code for tab in tabs] == [303, 303, 303, 429]
+    system.clock.passes(seconds=601)
+    assert [(await web.browser(f"::ffff:198.51.{n}.7").pay()).status_code for n in range(4)] == [303] * 4
+    await web.close()
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+async def test_the_same_press_counts_once_for_its_block(system: OrderSystem, at_once: int) -> None:
     await ask(system, in_browsers=True)
     web = Web(system, proxy="10.0.0.0/8")
     tab = web.browser()
     await tab.open()
     for _ in range(10):
-        place_of(await tab.press())
+        assert len({place_of(each) for each in await asyncio.gather(*(tab.press() for _ in range(at_once)))}) == 1
         await system.orders.submission.wait()
-    place_of(await web.browser().pay())
+    for status in (303, 303, 429):
+        assert (await web.browser().pay()).status_code == status
     await web.close()
 
 

@@ -8,7 +8,7 @@ once, however often the form is posted, and leads to the order's own page.
 import json
 import re
 import secrets
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -62,6 +62,10 @@ BLOCK_BITS: Final = {4: 24, 6: 64}
 MAX_BLOCKS: Final = 10_000
 
 
+Press = tuple[str, Payer]
+"""The review of the form, and the payer. Pressed twice at once, it is one order."""
+
+
 @dataclass(frozen=True, slots=True)
 class FormId:
     """What the id of a form says: the request's id, a review that is confirmed once, the payer's secret, the price."""
@@ -80,39 +84,38 @@ class Addresses:
     def __init__(self, proxies: Sequence[IPv4Network | IPv6Network], clock: Clock) -> None:
         self._proxies = proxies
         self._clock = clock
-        self._created: OrderedDict[str, deque[datetime]] = OrderedDict()
+        self._created: OrderedDict[str, dict[Press, datetime]] = OrderedDict()
 
     def find_block(self, request: Request) -> str:
         """Return the block of a browser's address. Empty if nobody tells browsers apart."""
-        named = request.headers.get("x-forwarded-for", "").split(",")
+        named = ",".join(request.headers.getlist("x-forwarded-for")).split(",")  # some proxies add a line of their own
         hops = [request.client.host if request.client else "", *reversed(named)]
         for hop in hops if self._proxies else ():
             try:
                 address = ip_address(hop.strip())
             except ValueError:
                 return ""
+            address = getattr(address, "ipv4_mapped", None) or address
             if not any(address in proxy for proxy in self._proxies):
                 return str(ip_network((address, BLOCK_BITS[address.version]), strict=False))
         return ""
 
-    def take(self, block: str) -> None:
-        """Count an order. Raise `TooManyFromLinks` if the block has had its orders."""
+    def take(self, block: str, press: Press) -> None:
+        """Count the order of a press, once. Raise `TooManyFromLinks` if the block has had its orders."""
         if not block:
             return
-        now, created = self._clock.now(), self._created.setdefault(block, deque())
-        self._created.move_to_end(block)
-        while created and created[0] <= now - LINK_SPAN:
-            created.popleft()
-        if len(created) >= PER_BLOCK:
+        now, known = self._clock.now(), self._created.get(block, {})
+        created = {each: at for each, at in known.items() if at > now - LINK_SPAN}
+        if press not in created and len(created) >= PER_BLOCK:
             raise TooManyFromLinks("orders.limits.links")
-        created.append(now)
+        self._created[block] = {press: now, **created}
+        self._created.move_to_end(block)
         while len(self._created) > MAX_BLOCKS:
             self._created.popitem(last=False)
 
-    def give_back(self, block: str) -> None:
+    def give_back(self, block: str, press: Press) -> None:
         """Count an order no longer, because none was created."""
-        if self._created.get(block):
-            self._created[block].pop()
+        self._created.get(block, {}).pop(press, None)
 
 
 class RequestPages:
@@ -195,18 +198,18 @@ class RequestPages:
         if unpaid is not None:
             return unpaid
         await self._service.check_browsers(asked)
-        block = self._addresses.find_block(request)
-        self._addresses.take(block)
+        block, press = self._addresses.find_block(request), (filled.review, payer)
+        self._addresses.take(block, press)
         try:
             confirmed = Confirmation(
                 payer=payer, request_id=asked.id, idr=filled.idr, sats=filled.sats, review=filled.review
             )
             order = await self._service.place(confirmed)
         except BaseException:
-            self._addresses.give_back(block)
+            self._addresses.give_back(block, press)
             raise
         if not order.draft_id.endswith(f".{filled.review}"):
-            self._addresses.give_back(block)  # the payer's unpaid order takes its place
+            self._addresses.give_back(block, press)  # the payer's unpaid order takes its place
         return order
 
     async def _report(self, request: Request, asked: PaymentRequest, reason: str) -> Response:
