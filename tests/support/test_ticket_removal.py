@@ -37,8 +37,10 @@ class Chats:
         return self.message
 
 
-async def removes(chats: Chats, chat_id: int = GROUP, topics: tuple[int, ...] = ()) -> object:
-    deleted = DeletedTicket("T-4F7K2", GROUP, topics, (11, 12))
+async def removes(
+    chats: Chats, chat_id: int = GROUP, topics: tuple[int, ...] = (), outside: tuple[int, ...] = ()
+) -> object:
+    deleted = DeletedTicket("T-4F7K2", GROUP, topics, (11, 12), outside)
     notification = ticket_notification(chat_id, StaffNotification.DELETED, deleted, NOW)
     context = context_for(None, store=None, messenger=chats, now=NOW)
     return await renderers_for(context, {StaffNotification.DELETED: _remove_deleted}).send(as_stored(notification))
@@ -49,6 +51,12 @@ async def test_a_topic_goes_as_a_whole(topic: Outcome) -> None:
     chats = Chats(topic)
     assert await removes(chats, topics=(5,)) == Sent()
     assert chats.asked == [("topic", 5)]
+
+
+async def test_what_was_shown_outside_its_topic_goes_too() -> None:
+    chats = Chats()
+    assert await removes(chats, topics=(5,), outside=(12,)) == Sent()
+    assert chats.asked == [("topic", 5), ("message", 12)]
 
 
 async def test_where_the_bot_may_not_delete_topics_it_deletes_its_messages() -> None:

@@ -248,3 +248,27 @@ async def test_strangers_and_former_agents_get_nowhere(kirim: InProcessSystem, r
     await emma.sees(like("support.ticket.closed_solved"), anywhere=True)
     assert len(await replies_in(emma)) == 1
     assert order["id"]
+
+
+async def test_in_another_tickets_topic_it_is_still_that_tickets_topic(kirim: InProcessSystem, rina: ChatUser) -> None:
+    first, _ = await ask(kirim, "Where is it?")
+    page = await get_next(rina)
+    await press(rina, page, "support.next.order", "support.next.paused")
+    second, _ = await ask(kirim, "And mine?")
+    card = await rina.waits_for(
+        lambda m: next_of(page) in text_of(m) and says(text_of(m), "support.staff_ticket.paused"), anywhere=True
+    )
+    sent = await rina.says("/next", topic=card["message_thread_id"])
+    other = await rina.waits_for(lambda m: m["message_id"] > sent["message_id"] and is_page(m), what="/next")
+    assert next_of(other) != next_of(page)
+    await rina.says("Is it there now?", topic=card["message_thread_id"])
+    asked = await rina.waits_for(
+        lambda m: says(text_of(m), "support.staff.ask_to_send", ticket=next_of(page)),
+        anywhere=True,
+        what="whether to send",
+    )
+    await rina.presses(asked, asked["reply_markup"]["inline_keyboard"][0][0]["callback_data"])
+    await first.sees("Is it there now?", anywhere=True)
+    await rina.says("We're looking into it.", reply_to=other)
+    await second.sees("We're looking into it.", anywhere=True)
+    assert await replies_in(first) != await replies_in(second)
