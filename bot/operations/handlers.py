@@ -21,7 +21,8 @@ from bot.orders.handlers import OrderHandlers
 from bot.staff import screens as alarm_screens
 from bot.staff.alarms import AlarmService
 from bot.staff.buttons import AlarmAction, AlarmButton
-from bot.staff.model import ORDER_ALARMS, AlarmKind, Outcome, takers
+from bot.staff.model import ORDER_ALARMS, AlarmKind, takers
+from bot.staff.outcomes import Outcome
 from bot.staff.period_files import PeriodFile
 from bot.users import questions
 from bot.users.session import Session

@@ -22,7 +22,8 @@ from bot.settlement.errors import SettlementFailure, SlowDown
 from bot.settlement.health import FAILURES, has_shrunk
 from bot.settlement.model import PayoutMethod
 from bot.staff.alarms import AlarmService, Finding
-from bot.staff.model import DESTINATION_ALARMS, ORDER_ALARMS, RESOLVABLE_ALARMS, Alarm, AlarmKind, OnHandled, Outcome
+from bot.staff.model import DESTINATION_ALARMS, ORDER_ALARMS, RESOLVABLE_ALARMS, Alarm, AlarmKind, OnHandled
+from bot.staff.outcomes import Outcome
 from bot.staff.repository import AlarmRepository
 
 log = structlog.get_logger(__name__)

@@ -25,7 +25,7 @@ from bot.settlement.model import (
     PayoutMethod,
     step_after,
 )
-from bot.staff.model import Outcome
+from bot.staff.outcomes import Outcome
 
 
 class OrderProblem(StrEnum):

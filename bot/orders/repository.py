@@ -58,7 +58,8 @@ from bot.orders.tables import (
     orders,
 )
 from bot.settlement.model import COMPLETED, FAILED, PayoutMethod
-from bot.staff.model import AlarmKind, Outcome
+from bot.staff.model import AlarmKind
+from bot.staff.outcomes import Outcome
 from bot.staff.tables import IS_RAISED, alarms
 from bot.users.tables import HAS_BLOCKED, users
 

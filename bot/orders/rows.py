@@ -15,7 +15,7 @@ from bot.orders.order import HoldReason, Order, Payer, Phase
 from bot.orders.tables import orders
 from bot.settlement import json_values as nested
 from bot.settlement.model import OrderStep
-from bot.staff.model import Outcome
+from bot.staff.outcomes import Outcome
 
 PAYER_COLUMNS = ("user_id", "chat_id", "payer_hash")
 """The columns of `Order.payer`. A payer without a chat has no user either, and both columns are `NOBODY`."""

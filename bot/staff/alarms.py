@@ -28,7 +28,6 @@ from bot.staff.model import (
     AlarmSubjects,
     AuditAction,
     OnHandled,
-    Outcome,
     StaffRules,
     Subjects,
     Urgency,
@@ -40,6 +39,7 @@ from bot.staff.notifications import (
     reminder_notifications,
     taken_notifications,
 )
+from bot.staff.outcomes import Outcome
 from bot.staff.repository import BY_HAND, OUTCOME, AlarmRepository
 from bot.users.repository import UserRepository
 

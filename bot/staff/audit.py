@@ -19,7 +19,8 @@ from bot.core.text import plain
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.ui.reader import Reader, clip
-from bot.staff.model import UNDONE, AlarmKind, AuditAction, AuditEntry, Outcome
+from bot.staff.model import UNDONE, AlarmKind, AuditAction, AuditEntry
+from bot.staff.outcomes import Outcome
 from bot.staff.repository import AuditRepository
 
 MAX_NAME_LENGTH: Final = 60

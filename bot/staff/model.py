@@ -27,19 +27,6 @@ class AuditAction(StrEnum):
     EXPORTED = "exported"
 
 
-class Outcome(StrEnum):
-    """How an order that went wrong ended, as staff say. `OTHER` says nothing about the money."""
-
-    PAID_OUT = "paid_out"
-    REFUNDED = "refunded"  # the service gave the payment back
-    NOT_REFUNDED = "not_refunded"
-    OTHER = "otherwise"
-
-
-MONEY_OUTCOMES: Final = (Outcome.PAID_OUT, Outcome.REFUNDED, Outcome.NOT_REFUNDED)
-"""The outcomes that say where the money is. One of them is recorded for a failed order."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
     """Who did what to what, and when. `subject` names it: "order:R2345AB", "ticket:T-4F7K2", "broadcast:…".

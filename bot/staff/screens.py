@@ -30,9 +30,9 @@ from bot.staff.model import (
     AlarmKind,
     AuditAction,
     AuditEntry,
-    Outcome,
     Subjects,
 )
+from bot.staff.outcomes import Outcome
 from bot.staff.repository import OUTCOME
 
 MAX_FACT_LENGTH = 150

@@ -15,7 +15,8 @@ from bot.core.text import plain
 from bot.infra.db.database import Database
 from bot.orders.order import Order, OrderStatus
 from bot.staff.audit import record_audit
-from bot.staff.model import AuditAction, Outcome
+from bot.staff.model import AuditAction
+from bot.staff.outcomes import Outcome
 from bot.support.model import SavedReply
 from bot.support.repository import SavedReplyRepository
 from bot.users.model import User

@@ -22,7 +22,8 @@ from bot.orders.order import Order, OrderProblem
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import COMPLETED
 from bot.staff.audit import record_audit
-from bot.staff.model import MONEY_OUTCOMES, AlarmKind, AuditAction, Outcome
+from bot.staff.model import AlarmKind, AuditAction
+from bot.staff.outcomes import MONEY_OUTCOMES, Outcome
 from bot.staff.repository import AlarmRepository
 from bot.staff.staff_chat import StaffChat
 from bot.support.model import Cause, EntryKind, IncomingMessage, Rating, Ticket, TicketEntry

@@ -26,7 +26,8 @@ from bot.settlement.errors import SettlementFailure, SlowDown
 from bot.settlement.model import OrderReport
 from bot.staff.audit import record_audit
 from bot.staff.feature import Staff
-from bot.staff.model import MONEY_OUTCOMES, AlarmKind, AuditAction, OnHandled, Outcome
+from bot.staff.model import AlarmKind, AuditAction, OnHandled
+from bot.staff.outcomes import MONEY_OUTCOMES, Outcome
 from bot.staff.staff_chat import StaffChat
 from bot.support.buttons import GroupLanguageButton, StaffTicketAction, StaffTicketButton
 from bot.support.cases import order_of

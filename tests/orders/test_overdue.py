@@ -8,8 +8,9 @@ import pytest
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import EventNote, Order, Phase
 from bot.orders.repository import OrderRepository
-from bot.staff.model import AlarmKind, Outcome
+from bot.staff.model import AlarmKind
 from bot.staff.notifications import AlarmNotification
+from bot.staff.outcomes import Outcome
 from bot.support.notifications import StaffNotification, TicketNotification
 from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingStore
 from tests.orders.order_system import EMMA, OSCAR, OrderSystem, SentMessage, rules

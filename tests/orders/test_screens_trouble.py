@@ -13,7 +13,7 @@ from bot.orders.notifications import OrderNotification
 from bot.orders.order import Phase
 from bot.orders.screens import order_messages
 from bot.orders.screens.order_lists import UNPAID_SHOWN, show_unpaid
-from bot.staff.model import Outcome
+from bot.staff.outcomes import Outcome
 from tests.checkout.builders import a_draft_at_review
 from tests.orders.builders import ORDER_LINE, a_deposit_order, orders_in_each_state
 from tests.screens import JAKARTA, NOW, ScreenCase

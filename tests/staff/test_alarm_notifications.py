@@ -15,8 +15,9 @@ from bot.infra.telegram.outbound.sender import Delivered
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.orders.alarms import load_order
 from bot.staff.alarms import clear_alarm, raise_order_alarm
-from bot.staff.model import AlarmKind, AlarmSubjects, Outcome
+from bot.staff.model import AlarmKind, AlarmSubjects
 from bot.staff.notifications import AlarmMessages, AlarmNotification, alarm_notifications
+from bot.staff.outcomes import Outcome
 from bot.staff.repository import AuditRepository
 from bot.support.notifications import ticket_subject
 from bot.support.repository import TicketRepository

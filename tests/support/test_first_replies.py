@@ -14,7 +14,7 @@ from bot.infra.db.database import Database
 from bot.infra.telegram.ui.screen import count_visible_units
 from bot.migrations import versions
 from bot.orders.order import OrderStatus
-from bot.staff.model import Outcome
+from bot.staff.outcomes import Outcome
 from bot.support.model import SavedReply
 from bot.support.repository import SavedReplyRepository
 from bot.support.saved_replies import ENDS, FITS, MAX_UNITS, OF_ORDERS, SUGGESTED, read_name, read_text, suggest

@@ -8,7 +8,7 @@ from bot.core import templates
 from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.reader import Reader
-from bot.staff.model import MONEY_OUTCOMES, Outcome
+from bot.staff.outcomes import MONEY_OUTCOMES, Outcome
 from bot.support.model import SavedReply, Ticket
 from bot.support.saved_replies import ENDS, FITS, MAX_COUNT, fits, hash_text, needs_order, read_name, read_text
 from bot.support.screens import saved_replies as screens

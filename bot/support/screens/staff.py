@@ -14,7 +14,8 @@ from bot.orders.order import Failure, Order, Phase
 from bot.recipients.formatting import format_method
 from bot.settlement.model import OrderReport
 from bot.staff.buttons import LookupButton, LookupPage
-from bot.staff.model import UNDONE, Outcome
+from bot.staff.model import UNDONE
+from bot.staff.outcomes import Outcome
 from bot.support.buttons import (
     GroupLanguageButton,
     NextAction,
