@@ -1,7 +1,5 @@
 """One search finds an order, a ticket and a customer by whatever support knows of them, in any case of letters."""
 
-import re
-
 import pytest
 
 from bot.support.model import Ticket
@@ -12,7 +10,7 @@ from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import type_to_review
 from tests.e2e.support.lookups import hides_recipient, lookups_in_audit_log, open_rinas_chat, place_order
 from tests.e2e.system import System
-from tests.texts import label, like, shown_user, text
+from tests.texts import label, like, text
 from tests.times import NOW
 
 session_loop = pytest.mark.asyncio(loop_scope="session")
@@ -39,17 +37,6 @@ async def test_an_order_is_found_by_its_reference_its_service_id_and_parts_in_an
         page = await rina.sees(like("support.case.reference", reference=reference))
         assert hides_recipient(page)
     assert lookups_in_audit_log(shared_system, f"order:{reference}")[-1] == (rina.id, f"order:{reference}", emma.id)
-
-
-@session_loop
-async def test_a_ticket_is_found_with_and_without_its_hyphen(shared_system: System) -> None:
-    rina, emma = await open_rinas_chat(shared_system), await new_user(shared_system)
-    ticket = Ticket.open(emma.id, NOW)
-    async with open_transaction(shared_system) as tx:
-        assert await TicketRepository(tx).add(ticket)
-    for typed in (ticket.reference, ticket.reference.lower(), ticket.reference.replace("-", "").lower()):
-        await rina.says(f"/find {typed}")
-        await rina.sees(like("support.staff_ticket.unclaimed", reference=ticket.reference))
 
 
 @session_loop
@@ -87,31 +74,6 @@ async def test_last_digits_find_an_order_also_with_the_bank_and_never_show_the_n
 
 
 @session_loop
-async def test_what_names_a_customer_and_orders_shows_both(shared_system: System) -> None:
-    rina, emma = await open_rinas_chat(shared_system), await new_user(shared_system)
-    reference, _ = await place_order(shared_system, emma)
-    await add_person(shared_system, "Putri", f"fan_of_{reference.lower()}")
-    part = reference.lower()[:6]
-    await rina.says(f"/find {part}")
-    page = await rina.sees(like("support.lookup.users_found"))
-    assert reference in text_of(page)
-    assert [each for each in buttons_of(page) if each.startswith("Putri · ")]
-    await rina.taps(next(each for each in buttons_of(page) if each.startswith("Putri · ")), message=page)
-    await rina.sees(like("support.case.person", user=re.compile("Putri .*")))
-
-
-@session_loop
-async def test_an_id_that_is_nobodys_is_searched_as_a_number(shared_system: System) -> None:
-    rina = await open_rinas_chat(shared_system)
-    emma = await new_user(shared_system)
-    await place_order(shared_system, emma)
-    await rina.says("/find 67890")
-    page = await rina.sees("BCA ••••7890")
-    assert not re.search(like("support.lookup.users_found"), text_of(page))
-    assert re.search(shown_user(emma.id), text_of(page)) or "Newcomer" in text_of(page)
-
-
-@session_loop
 async def test_an_operator_finds_the_same_masked_and_can_only_look(shared_system: System) -> None:
     oscar, emma = ChatUser(shared_system.telegram, shared_system.oscar.id), await new_user(shared_system)
     await oscar.speaks("en")
@@ -140,7 +102,3 @@ async def test_an_operator_finds_the_same_masked_and_can_only_look(shared_system
 def callback_data(message: Json) -> list[str]:
     rows = message["reply_markup"]["inline_keyboard"]
     return [button["callback_data"] for row in rows for button in row if "callback_data" in button]
-
-
-def buttons_of(message: Json) -> list[str]:
-    return [button["text"] for row in message["reply_markup"]["inline_keyboard"] for button in row]

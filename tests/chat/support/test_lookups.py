@@ -5,16 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.sandbox.bot_api.model import SUPPORT_GROUP_ID
 from bot.support.model import CloseReason, Ticket
 from bot.support.repository import TicketRepository
 from tests.e2e.bot_database import open_transaction, wait_for_row
-from tests.e2e.chat_user import ChatUser, text_of
-from tests.e2e.faults import wait_until_idle
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import complete_order
 from tests.e2e.support.lookups import (
-    COMMANDS,
     add_old_orders,
     hides_recipient,
     lookups_in_audit_log,
@@ -22,7 +18,7 @@ from tests.e2e.support.lookups import (
     place_order,
 )
 from tests.e2e.system import System
-from tests.texts import in_any_language, label, like, name_of, says, shown_user, text
+from tests.texts import label, like, name_of, says, shown_user, text
 
 session_loop = pytest.mark.asyncio(loop_scope="session")
 
@@ -57,32 +53,6 @@ async def test_an_order_is_found_by_reference_service_id_or_a_fragment_and_looki
 
 
 @session_loop
-async def test_what_names_nothing_says_how_to_ask(shared_system: System) -> None:
-    rina = await open_rinas_chat(shared_system)
-    for asked, said in {
-        "/order": like("support.lookup.how_order"),
-        "/order XX": like("support.lookup.nothing_called", what="XX"),
-        "/order '; DROP TABLE orders; --": like("support.lookup.unread"),
-        "/order QQQQQQQQ": like("support.lookup.nothing_called", what="QQQQQQQQ"),
-        "/order T-22222": like("support.lookup.nothing_called", what="T-22222"),
-        "/customer": like("support.lookup.how_person"),
-        "/customer @nobody_at_all": like("support.lookup.nobody_called"),
-        "/customer 99999999999999999999999": like("support.lookup.nobody_called"),
-        "/customer 4242424242": like("support.lookup.nobody", user="4242424242"),
-        "/find": like("support.lookup.how_find"),
-        "/find xyzzy <b>": like("support.lookup.unread", what="xyzzy b"),
-        "/find xyzzy": like("support.lookup.nothing_called", what="xyzzy"),
-        "/find T-22222": like("support.lookup.nothing_called", what="T-22222"),
-        "/find @nobody_at_all": like("support.lookup.nobody_called"),
-        "/find 4242424242": like("support.lookup.nothing_called", what="4242424242"),
-        "/find 43P422V": like("support.lookup.nothing_called", what="43P422V"),
-        "/find 1 1 2001": f"{like('support.lookup.sought', what='1 Jan 2001')}\n\n{like('support.lookup.nothing')}",
-    }.items():
-        await rina.says(asked)
-        await rina.sees(said)
-
-
-@session_loop
 async def test_people_are_found_by_id_name_forwarding_and_their_lists_come_in_pages(shared_system: System) -> None:
     rina, emma = await open_rinas_chat(shared_system, "id"), await new_user(shared_system, "en")
     await emma.says("/start")
@@ -107,56 +77,6 @@ async def test_people_are_found_by_id_name_forwarding_and_their_lists_come_in_pa
     await rina.sees(like("support.case.person", "id", user=shown_user(emma.id)))
     await rina.says("/customer", reply_to=forwarded)
     await rina.sees(like("support.case.person", "id", user=shown_user(emma.id)))
-
-
-@session_loop
-async def test_a_name_finds_whoever_had_it_when_last_here(shared_system: System) -> None:
-    rina = await open_rinas_chat(shared_system)
-    answer = await shared_system.telegram.post(
-        "/sandbox/people", json={"first_name": "Dewi", "username": "Dewi_Kopi", "language_code": "en", "role": "sender"}
-    )
-    dewi = ChatUser(shared_system.telegram, answer.raise_for_status().json()["id"])
-    await dewi.says("/start")
-    await dewi.sees(like("home.start.text"))
-    for name in ("@dewi_kopi", "DEWI_KOPI", "https://t.me/Dewi_Kopi"):
-        for command in ("customer", "find"):
-            await rina.says(f"/{command} {name}")
-            await rina.sees(like("support.case.person", user=f"Dewi ({dewi.id})"))
-
-
-@session_loop
-async def test_orders_are_found_by_bank_amount_and_day_in_the_readers_zone(shared_system: System) -> None:
-    rina, emma = await open_rinas_chat(shared_system), await new_user(shared_system)
-    reference, _ = await place_order(shared_system, emma)
-    for asked in ("/find bca 500rb today", "/find hari ini Rp500.000 BCA", "/find Rp500.000"):
-        await rina.says(asked)
-        found = await rina.sees(like("support.lookup.sought"))
-        assert reference in found["text"]
-        assert hides_recipient(found)
-    assert found["text"].startswith(text("support.lookup.sought", what="Rp500,000") + "\n")
-    await rina.taps(reference, message=found)
-    await rina.sees(like("support.case.reference", reference=reference))
-    await rina.says("/find bca 499rb today")
-    sought = like("support.lookup.sought", what=re.compile(r"BCA · Rp499,000 · \d+ \w+ \d{4}"))
-    await rina.sees(f"{sought}\n\n{like('support.lookup.nothing')}")
-    await rina.says("/find mandiri 500rb today")
-    await rina.sees(like("support.lookup.nothing"))
-    await rina.says("/find kemarin")
-    await rina.sees(like("support.lookup.sought"))
-    assert reference not in text_of((await rina.messages())[-1])
-
-
-@session_loop
-async def test_a_bank_that_could_be_several_is_asked_back(shared_system: System) -> None:
-    rina, emma = await open_rinas_chat(shared_system), await new_user(shared_system)
-    reference, _ = await place_order(shared_system, emma)
-    await rina.says("/find bc 500rb")
-    await rina.sees(like("support.lookup.which"))
-    labels = await rina.buttons()
-    assert len(labels) > 1
-    await rina.taps(next(each for each in labels if each.startswith("BCA")))
-    found = await rina.sees(like("support.lookup.sought", what=re.compile("BCA.*")))
-    assert reference in found["text"]
 
 
 @session_loop
@@ -199,29 +119,3 @@ async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_user_has_the
         await rina.sees(like("support.case.reference", reference=reference))
     await rina.says(f"/order {held.reference}")
     await rina.sees(like("support.staff_ticket.claimed", reference=held.reference, by="Rina"))
-
-
-@session_loop
-async def test_in_the_staffs_group_it_is_the_same_and_an_operator_may_not(shared_system: System) -> None:
-    await open_rinas_chat(shared_system)
-    emma = await new_user(shared_system)
-    reference, order = await place_order(shared_system, emma)
-    rina, oscar = (
-        ChatUser(shared_system.telegram, user.id, SUPPORT_GROUP_ID)
-        for user in (shared_system.rina, shared_system.oscar)
-    )
-    await rina.says(f"/order {reference}")
-    page = await rina.sees(reference)  # other stories' tickets appear in this group as well
-    assert "BCA ••••7890" in page["text"]
-    assert hides_recipient(page)
-    before = lookups_in_audit_log(shared_system)
-    refresh = {label("orders.button.refresh"), label("orders.button.refresh", "id")} & set(await oscar.labels_of(page))
-    pressed = await oscar.taps(refresh.pop(), message=page)
-    assert pressed["show_alert"]
-    for command in COMMANDS:
-        known = {"reference": reference, "service_id": order["id"], "user": emma.id}
-        await oscar.says(command.format(**known))
-    await oscar.says("/start")
-    await oscar.sees(in_any_language("users.group_chat.text"))
-    await wait_until_idle(shared_system)
-    assert lookups_in_audit_log(shared_system) == before

@@ -1,12 +1,10 @@
 """Lookups from within tickets, with a group and without one, and by a former agent."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.chat.system import running_in_process
 from tests.e2e.bot_database import row_of, wait_for_row
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
@@ -69,40 +67,3 @@ async def test_in_a_tickets_topic_nothing_has_to_be_named_and_the_page_of_one_is
     await rina.says("We are asking the bank.", reply_to=card)
     await emma.sees("We are asking the bank")
     assert (rina.id, f"ticket:{ticket}", emma.id) in lookups_in_audit_log(shared_system)
-
-
-async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_path: Path) -> None:
-    async with running_in_process(tmp_path, SUPPORT_CHAT_ID="0") as shared_system:
-        emma, rina = await new_user(shared_system), ChatUser(shared_system.telegram, shared_system.rina.id)
-        await rina.speaks("en")
-        await rina.says("/start")
-        reference, ticket = await fail_after_payment(shared_system, emma)
-        card = await wait_for_card(rina, ticket)
-        await rina.says("/order", reply_to=card)
-        page = await wait_for_answer(rina, card, like("support.case.reference", reference=reference))
-        await rina.says("/customer", reply_to=card)
-        await wait_for_answer(
-            rina,
-            page,
-            f"{like('support.case.person', user=shown_user(emma.id))}.*\n{like('support.lookup.known_since')}",
-        )
-        await rina.says("/tickets")
-        listed = await rina.sees(like("support.lookup.tickets.open", count=1))
-        await shared_system.kill_bot()
-        await shared_system.start_bot(SUPPORT_IDS="3999")
-        before = lookups_in_audit_log(shared_system)
-        for message, data in (
-            (page, f"lu:order:{reference}"),
-            (page, f"lu:person:{emma.id}"),
-            (listed, "lu:tickets:open~0"),
-            (listed, f"lu:ticket:{ticket}"),
-        ):
-            pressed = await rina.presses(message, data)
-            assert pressed["text"] == label("support.staff.not_yours")
-        for command in ("/order", "/customer"):
-            await rina.says(command, reply_to=card)
-            await rina.sees(like("checkout.chat.unknown_command"))
-        await rina.forwards_of(emma, "where is my money?")
-        await rina.says("/tickets")
-        await rina.sees(like("checkout.chat.unknown_command"))
-        assert lookups_in_audit_log(shared_system) == before

@@ -6,9 +6,7 @@ from functools import partial
 import pytest
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from bot.users.repository import UserRepository
 from tests.chat.access import last_event, shown_since
-from tests.e2e.bot_database import open_transaction
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.support.reveals import MASKED, NUMBER, an_order, audit_rows, end_minute, is_not_shown, message_to_press
@@ -79,58 +77,6 @@ async def test_what_is_shown_cant_be_forwarded_and_was_never_sent_unmasked(share
 
 
 @session_loop
-async def test_a_reason_is_typed_and_one_that_says_nothing_is_asked_for_again(shared_system: System) -> None:
-    _, reference = await an_order(shared_system)
-    await shared_system.rina.presses(
-        await message_to_press(shared_system.rina, "id"), f"rv:{reference}:ask", force=True
-    )
-    await shared_system.rina.taps(
-        label("support.reveal.other", "id"), message=await shared_system.rina.sees(reason_question(reference, "id"))
-    )
-    await shared_system.rina.sees(like("support.reveal.type", "id"))
-    await shared_system.rina.says("1234567890")
-    await shared_system.rina.sees(like("support.reveal.reason_too_short", "id"))
-    await shared_system.rina.says("pengirim bilang nomornya 1234567890")
-    await shared_system.rina.sees(like("support.reveal.shown", "id", number=NUMBER))
-    assert len(audit_rows(shared_system, reference)) == 1
-    await end_minute(shared_system)
-    await shared_system.rina.sees(like("support.reveal.masked", "id"))
-    await shared_system.rina.speaks("en")
-
-
-@session_loop
-async def test_a_reason_is_typed_in_place_of_a_press_also_if_asked_for_in_the_group(shared_system: System) -> None:
-    _, reference = await an_order(shared_system)
-    await message_to_press(shared_system.rina)
-    group = ChatUser(shared_system.telegram, shared_system.rina.id, SUPPORT_GROUP_ID)
-    await group.presses(await group.says("look at this one"), f"rv:{reference}:ask", force=True)
-    await shared_system.rina.sees(reason_question(reference))
-    await shared_system.rina.says("12")
-    await shared_system.rina.sees(like("support.reveal.reason_too_short"))
-    await shared_system.rina.says("the bank has asked for the number")
-    await shared_system.rina.sees(like("support.reveal.shown", number=NUMBER))
-    assert len(audit_rows(shared_system, reference)) == 1
-    assert await is_not_shown(group)
-    await end_minute(shared_system)
-    await shared_system.rina.sees(like("support.reveal.masked"))
-
-
-@session_loop
-async def test_a_text_long_after_the_question_with_buttons_is_no_reason(shared_system: System) -> None:
-    _, reference = await an_order(shared_system)
-    await message_to_press(shared_system.rina)
-    async with open_transaction(shared_system) as tx:
-        await UserRepository(tx).save_question(shared_system.rina.id, f"reveal:{reference}@1700000000")
-    await shared_system.rina.says("is the rate fine today")
-    await shared_system.rina.sees(like("support.reveal.type"))
-    assert audit_rows(shared_system, reference) == []
-    await shared_system.rina.says("the bank has asked for the number")
-    await shared_system.rina.sees(like("support.reveal.shown", number=NUMBER))
-    await end_minute(shared_system)
-    await shared_system.rina.sees(like("support.reveal.masked"))
-
-
-@session_loop
 async def test_asked_for_in_the_group_it_is_shown_in_private_alone(shared_system: System) -> None:
     _, reference = await an_order(shared_system)
     await message_to_press(shared_system.rina)
@@ -164,17 +110,6 @@ async def test_nobody_else_is_shown_it_by_any_button(shared_system: System) -> N
     assert audit_rows(shared_system, reference) == []
 
 
-async def test_whoever_has_yet_to_press_start_is_told_how(kirim: System) -> None:
-    _, reference = await an_order(kirim)
-    await kirim.rina.blocks()
-    group = ChatUser(kirim.telegram, kirim.rina.id, SUPPORT_GROUP_ID)
-    await group.presses(await group.says("look"), f"rv:{reference}:ask", force=True)
-    messages = await group.sees(like("support.reveal.unreachable", "id"))
-    assert "start=staff" in str(messages["reply_markup"])
-    await kirim.rina.blocks(blocked=False)
-    await reveal(kirim.rina, reference)
-
-
 async def test_a_former_supporter_is_shown_nothing_and_loses_what_they_see(kirim: System) -> None:
     _, reference = await an_order(kirim)
     shown = await reveal(kirim.rina, reference)
@@ -190,10 +125,3 @@ async def test_a_former_supporter_is_shown_nothing_and_loses_what_they_see(kirim
             await kirim.rina.presses(message, f"rv:{reference}:{action}", force=True)
     assert await is_not_shown(kirim.rina)
     assert len(audit_rows(kirim, reference)) == 1
-
-
-async def test_a_bot_that_is_stopped_leaves_nothing_to_be_seen(kirim: System) -> None:
-    _, reference = await an_order(kirim)
-    await reveal(kirim.rina, reference)
-    assert await kirim.stop_bot() == 0
-    assert await is_not_shown(kirim.rina)

@@ -6,15 +6,12 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.chat.system import running_in_process
-from tests.e2e.chat_user import ChatUser, text_of
-from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import DESTINATION_QUESTION
+from tests.e2e.chat_user import text_of
 from tests.e2e.support.saved_replies import add_saved_reply, list_saved_replies, preview_reply
 from tests.e2e.support.tickets import open_ticket
 from tests.e2e.system import System
-from tests.texts import label, like, name_of, shown_user
+from tests.texts import label, like, name_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -59,18 +56,6 @@ async def test_an_answer_is_written_in_both_languages_changed_and_deleted(withou
     assert "late" not in await rina.buttons()
 
 
-async def test_the_list_in_the_place_of_a_question_stays_when_another_is_asked(without_group: System) -> None:
-    rina = without_group.rina
-    await rina.taps(label("support.saved_reply.add"), message=await list_saved_replies(rina))
-    await rina.taps(label("support.saved_reply.back"), message=await rina.sees(like("support.saved_reply.ask_name")))
-    listed = await rina.sees(like("support.saved_reply.list"))
-    await rina.says("/send")
-    await rina.sees(DESTINATION_QUESTION)
-    await rina.says("/cancel")
-    await rina.sees(like("checkout.draft.cancelled"))
-    assert await rina.finds(listed) is not None
-
-
 async def test_it_is_sent_in_the_users_language_with_the_recipient_masked_and_only_once(without_group: System) -> None:
     await add_saved_reply(
         without_group.rina, "hold-on", en="English {amount}", id_="Sabar ya: {amount} ke {destination}, {ticket}"
@@ -113,69 +98,3 @@ async def test_what_has_changed_since_it_was_looked_at_is_looked_at_again(withou
         message=await case.rina.sees(f"{like('support.saved_reply.preview')}(.|\n)*Tomorrow", anywhere=True),
     )
     await case.user.sees("Tomorrow")
-
-
-async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(without_group: System) -> None:
-    await add_saved_reply(without_group.rina, "which", en="About {reference}", id_="Soal {reference}")
-    user = await new_user(without_group)
-    await user.says("/help")
-    await user.taps(label("support.button.write_to_us"))
-    await user.says("How long does it take?")
-    head = await without_group.rina.sees(like("support.case.person", user=shown_user(user.id)), anywhere=True)
-    await without_group.rina.taps(label("support.staff_ticket.saved_replies"), message=head)
-    choosing = await without_group.rina.sees(like("support.saved_reply.choose"))
-    toast = await without_group.rina.taps("which", message=choosing)
-    assert toast["text"] == label("support.saved_reply.needs_order")
-
-
-async def test_nobody_but_support_reads_or_changes_them(without_group: System) -> None:
-    page = await add_saved_reply(without_group.rina, "secret", en="For staff alone", id_="Untuk staf saja")
-    emma = await new_user(without_group)
-    await emma.says("/replies")
-    await emma.sees(like("checkout.chat.unknown_command"))
-    await emma.says("/start")
-    under = await emma.sees(like("home.start.text"))
-    for button in ("list", "show:secret", "add", "text:secret:en", "ask:secret", "del:secret", "list:T-22222"):
-        refused = await emma.presses(under, f"sa:{button}", force=True)
-        assert refused["text"] == label("support.staff.not_yours")
-    assert await emma.count(f"staff alone|{like('support.saved_reply.list')}") == 0
-    await without_group.rina.taps(label("support.saved_reply.change", language=name_of("en")), message=page)
-    await without_group.kill_bot()
-    await without_group.start_bot(SUPPORT_IDS="2001")
-    await without_group.rina.says("Now I say what I like")
-    await without_group.rina.sees(like("home.start.text"))
-    refused = await without_group.rina.presses(page, "sa:del:secret", force=True)
-    assert refused["text"] == label("support.staff.not_yours")
-    await without_group.stop_bot()
-    await without_group.start_bot(SUPPORT_IDS="3001,2001")
-    await without_group.rina.taps("secret", message=await list_saved_replies(without_group.rina))
-    await without_group.rina.sees("For staff alone")
-
-
-async def test_in_the_group_they_are_used_and_not_changed(kirim_with_a_group: tuple[System, ChatUser]) -> None:
-    kirim, rina = kirim_with_a_group
-    page = await add_saved_reply(rina, "thanks", en="Thank you", id_="Terima kasih")
-    group = ChatUser(kirim.telegram, rina.id, SUPPORT_GROUP_ID)
-    await group.says("/replies")
-    listed = await group.sees(like("support.saved_reply.in_group", names=re.compile(r".*, thanks, .*")))
-    assert "Thank you" not in text_of(listed)
-    for button in ("list", "show:thanks", "add", "text:thanks:en", "ask:thanks", "del:thanks"):
-        assert (await group.presses(listed, f"sa:{button}", force=True))["text"] == label("support.staff.gone")
-    assert "Thank you" in text_of((await rina.finds(page)) or {})
-    case = await open_ticket(kirim)
-    await case.presses(label("support.staff_ticket.saved_replies"))
-    choosing = await case.in_topic(like("support.saved_reply.choose"))
-    await case.rina.taps("thanks", message=choosing)
-    await case.in_topic(like("support.saved_reply.preview"))
-    await case.rina.taps(label("support.saved_reply.send"))
-    await case.user.sees("Thank you")
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def kirim_with_a_group(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[System, ChatUser]]:
-    async with running_in_process(
-        tmp_path_factory.mktemp("group"), SUPPORT_IDS="3001,2001", DEFAULT_LOCALE="en"
-    ) as made:
-        rina = ChatUser(made.telegram, made.rina.id)
-        await rina.speaks("en")
-        yield made, rina

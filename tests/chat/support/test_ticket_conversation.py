@@ -94,61 +94,6 @@ async def test_several_messages_have_one_question_and_arrive_in_their_order(case
     assert [got.rpartition("\n")[2] for got in await case.got()] == ["First", "Second", "Third, the proof"]
 
 
-async def test_an_edit_before_the_tap_changes_what_is_sent_and_after_it_what_was_sent(case: OpenTicket) -> None:
-    written = await case.rina.says("It is on teh way", topic=topic_of(case))
-    question = await case.in_topic(ASKED)
-    await case.rina.edits(written, "It is on the way")
-    await wait_until_idle(case.system)
-    await case.rina.taps(SEND, message=question)
-    got = await case.user.sees("It is on the way")
-    await case.rina.sees_reaction(written, "👌")
-    await case.rina.edits(written, "It has arrived")
-    changed = await case.user.sees("It has arrived")
-    assert changed["message_id"] == got["message_id"]
-
-
-async def test_what_is_too_long_is_said_and_asked_about_once_it_is_shorter(case: OpenTicket) -> None:
-    written = await case.rina.says("w" * 3_900, topic=topic_of(case))
-    await case.in_topic(like("support.staff.not_passed_on", why=re.compile(".*")))
-    assert await questions(case) == []
-    await case.rina.edits(written, "In short: wait")
-    question = await case.in_topic(ASKED)
-    await case.rina.edits(written, "x" * 3_900)
-    await case.in_topic(like("support.staff.not_edited", why=re.compile(".*")))
-    await case.rina.taps(SEND, message=question)
-    await case.user.sees("In short: wait")
-
-
-async def test_a_second_agent_does_not_decide_and_has_a_question_of_their_own(case: OpenTicket) -> None:
-    await case.rina.says("Rina's words", topic=topic_of(case))
-    hers = await case.in_topic(ASKED)
-    pressed = await case.oscar.taps(SEND, message=hers)
-    assert (pressed["show_alert"], pressed["text"]) == (True, label("support.staff.only_author_decides"))
-    await case.rina.taps(SEND, message=hers)
-    await case.user.sees("Rina's words")
-    await case.is_claimed_by(case.rina)
-    await case.oscar.says("Oscar's words", topic=topic_of(case))
-    his = await case.in_topic(f"{ASKED}\n{like('support.ticket.held_by_another')}")
-    pressed = await case.oscar.taps(SEND, message=his)
-    assert (pressed["show_alert"], pressed["text"]) == (True, label("support.ticket.held_by_another"))
-    await case.oscar.taps(label("support.staff_ticket.take"), message=his)
-    await case.oscar.says("You are off", reply_to=await case.in_topic(like("support.staff.take_over", who="Rina")))
-    await case.is_claimed_by(case.oscar)
-    await case.oscar.taps(SEND, message=his)
-    await case.user.sees("Oscar's words")
-
-
-async def test_a_reply_to_a_colleague_is_for_them_and_one_to_oneself_is_asked_about(case: OpenTicket) -> None:
-    hers = await case.rina.says("Let me see", topic=topic_of(case))
-    await case.rina.taps(KEEP, message=await case.in_topic(ASKED))
-    await case.oscar.says("Shall I?", reply_to=hers, topic=topic_of(case))
-    await wait_until_idle(case.system)
-    assert await questions(case) == []
-    await case.rina.says("Done", reply_to=hers, topic=topic_of(case))
-    await case.rina.taps(SEND, message=await case.in_topic(ASKED))
-    await case.user.sees("Done")
-
-
 async def test_closing_says_what_was_not_sent_and_a_closed_ticket_is_opened_first(case: OpenTicket) -> None:
     await case.rina.says("Solved, I think", topic=topic_of(case))
     question = await case.in_topic(ASKED)
@@ -163,13 +108,6 @@ async def test_closing_says_what_was_not_sent_and_a_closed_ticket_is_opened_firs
     await case.user.sees("Solved, I think")
 
 
-async def test_what_cannot_be_sent_is_said_at_once(case: OpenTicket) -> None:
-    await case.rina.sends(sticker=True, thread_id=topic_of(case))
-    await case.in_topic(like("support.staff.not_passed_on", why=text("support.staff.refusal.kind")))
-    assert await questions(case) == []
-    assert await case.got() == []
-
-
 async def test_the_question_comes_after_a_restart_and_its_button_works_after_another(tmp_path: Path) -> None:
     async with running_in_process(tmp_path, DEFAULT_LOCALE="en") as system:
         case = await open_ticket(system)
@@ -182,22 +120,6 @@ async def test_the_question_comes_after_a_restart_and_its_button_works_after_ano
         await case.user.sees("While you were away")
         await case.rina.sees_reaction(written, "👌")
         assert len(await case.got()) == 1
-
-
-async def test_in_a_plain_group_only_what_replies_to_the_tickets_words_is_about_it(tmp_path: Path) -> None:
-    async with running_in_process(tmp_path, DEFAULT_LOCALE="en") as system:
-        about = {"title": "Bantuan", "type": "group", "members": [2001, 3001]}
-        made = (await system.telegram.post("/sandbox/chats", json=about)).raise_for_status().json()
-        await kill_and_restart(system, SUPPORT_CHAT_ID=str(made["id"]))
-        case = await open_ticket(system, group=made["id"])
-        await case.rina.says("Good morning everyone")
-        reply = await case.answers("On its way")
-        await case.user.sees("On its way")
-        await case.rina.says("It needs an hour", reply_to=reply)
-        question = await case.in_topic(ASKED)
-        await case.rina.taps(SEND, message=question)
-        await case.user.sees("It needs an hour")
-        assert len(await case.got()) == 2
 
 
 async def test_a_group_reads_the_language_that_support_chooses(tmp_path: Path) -> None:

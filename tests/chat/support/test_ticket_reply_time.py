@@ -9,13 +9,12 @@ import pytest_asyncio
 from bot.support.model import CloseReason, TicketStatus
 from bot.support.repository import TicketRepository
 from tests.chat.system import running_in_process
-from tests.e2e.bot_database import open_transaction, wait_for_row
+from tests.e2e.bot_database import open_transaction
 from tests.e2e.chat_user import text_of
 from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import tap_to_invoice
 from tests.e2e.system import System
 from tests.support.builders import a_ticket
-from tests.texts import label, like, says, text
+from tests.texts import label, like, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -54,16 +53,3 @@ async def test_who_writes_to_support_reads_how_soon_it_replies_and_not_on_reopen
     await emma.says("Still not there", reply_to=closed)
     again = await emma.sees(like("support.ticket.is_open"))
     assert text_of(again).endswith(text("support.ticket.is_open")), "only first replies are measured"
-
-
-async def test_who_gets_a_ticket_for_a_paid_order_that_failed_reads_it_too(kirim: System) -> None:
-    sari = await new_user(kirim)
-    _, order = await tap_to_invoice(kirim, sari)
-    await sari.speaks("id")
-    await sari.says("/status")
-    await sari.sees(like("orders.status.title", "id"))
-    await kirim.service.pays(order)
-    await wait_for_row(kirim, order, is_paid=1)
-    await kirim.service.does("fail", orderId=order["id"])
-    opened = await sari.sees(like("support.ticket.by_itself_failed", "id"), anywhere=True)
-    assert says(text_of(opened), "support.ticket.reply_time", "id", duration="5 menit")

@@ -2,20 +2,15 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.chat.system import running_in_process
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.faults import kill_and_restart
 from tests.e2e.local_times import move_to_noon
-from tests.e2e.new_users import new_user
-from tests.e2e.orders.steps import tap_to_invoice
 from tests.e2e.support.cards import fail_after_payment, support_group, topics, wait_for_card
-from tests.e2e.support.tickets import ask_about_order
 from tests.e2e.system import System
 from tests.texts import label, like, name_of, says, shown_user, text
-from tests.waiting import until
 
 
 def is_claimed_by_rina(message: Json) -> bool:
@@ -55,31 +50,6 @@ async def test_a_payment_that_fails_opens_a_topic_with_the_whole_case(kirim: Sys
     assert says(shown, "support.case.told", "id", what=paid_text, reach=sent_text)
 
 
-async def test_the_card_and_the_topic_follow_the_ticket(kirim: System) -> None:
-    user, _ = await fail_after_payment(kirim)
-    group = support_group(kirim)
-    card = await wait_for_card(group, user)
-    topic_id = card["message_thread_id"]
-    await group.taps(label("support.staff_ticket.claim", "id"), message=card)
-    await group.waits_for(lambda m: m["message_id"] == card["message_id"] and is_claimed_by_rina(m))
-    await group.taps(label("support.staff_ticket.close", "id"), message=await group.finds(card))
-    await group.sees(like("support.staff.closing", "id"))
-    await group.taps(label("support.staff.close.solved", "id"))
-
-    async def is_closed() -> bool:
-        topic = (await topics(kirim))[topic_id]
-        return bool(topic["closed"]) and topic["name"].startswith("✅ T-")
-
-    await until(is_closed, what="the closed topic")
-    await group.taps(label("support.staff_ticket.reopen", "id"), message=await group.finds(card))
-
-    async def is_open() -> bool:
-        topic = (await topics(kirim))[topic_id]
-        return not topic["closed"] and topic["name"].startswith("T-")
-
-    await until(is_open, what="the open topic")
-
-
 async def test_the_order_is_read_afresh_by_a_button_that_says_what_it_has_changed(kirim: System) -> None:
     user, order = await fail_after_payment(kirim)
     group = support_group(kirim)
@@ -96,84 +66,6 @@ async def test_the_order_is_read_afresh_by_a_button_that_says_what_it_has_change
     await kirim.service.fails_with("503", method="GET", path=f"/v1/offramp/orders/{order['id']}")
     await group.taps(label("support.staff_ticket.fresh", "id"), message=card)
     await group.sees(like("support.staff_ticket.unreadable", "id"))
-
-
-async def test_a_refresh_of_an_open_order_is_saved_and_updates_every_card(tmp_path: Path) -> None:
-    async with running_in_process(tmp_path, POLL_INTERVAL_SECONDS="60") as kirim:
-        user, group = await new_user(kirim), support_group(kirim)
-        _, order = await tap_to_invoice(kirim, user)
-        await ask_about_order(kirim, user, order)
-        card = await wait_for_card(group, user)
-        await group.sees("Did it go through", anywhere=True)
-        await kirim.service.pays(order)
-        await group.taps(label("support.staff_ticket.fresh", "id"), message=card)
-        sent = text_of(await group.sees(like("support.staff_ticket.has_changed", "id")))
-        state = text("support.staff_ticket.state", "id", before="-", after="LN_INVOICE_PAID")
-        assert sent.split("\n")[1:] == [state, text("support.staff_ticket.now_paid", "id")]
-        await user.sees(like("orders.notification.paid"), anywhere=True)
-        await group.waits_for(
-            lambda m: m["message_id"] == card["message_id"] and says(text_of(m), "support.case.service_at", "id"),
-            anywhere=True,
-        )
-
-
-async def test_words_too_long_for_one_message_with_ours_arrive_whole_and_a_correction_under_them(kirim: System) -> None:
-    user, _ = await fail_after_payment(kirim)
-    group = support_group(kirim)
-    card = await wait_for_card(group, user)
-    opened = await user.sees(like("support.ticket.by_itself_failed"), anywhere=True)
-    long = "rupiah " * 580 + "the end"
-    written = await user.says(long, reply_to=opened)
-    rest = await group.sees("the end$")
-    assert text_of(rest) == long
-    assert rest["message_thread_id"] == card["message_thread_id"]
-    await user.edits(written, "In short: where is it?")
-    corrected = await group.sees("In short: where is it")
-    assert says(text_of(corrected), "support.staff_ticket.changed", "id")
-    assert corrected["reply_to_message"]["message_id"] == rest["message_id"]
-    await group.says("On its way", reply_to=rest)
-    await user.sees("On its way")
-
-
-async def test_an_anonymous_admin_reads_that_the_reply_was_not_sent_and_why(kirim: System) -> None:
-    user, _ = await fail_after_payment(kirim)
-    group = support_group(kirim)
-    card = await wait_for_card(group, user)
-    for number, reply in ((900_001, {"reply_to_message": card}), (900_002, {})):
-        hidden = {
-            "message_id": number,
-            "date": card["date"],
-            "chat": card["chat"],
-            "from": {"id": 1_087_968_824, "is_bot": True, "first_name": "Group", "username": "GroupAnonymousBot"},
-            "sender_chat": card["chat"],
-            "message_thread_id": card["message_thread_id"],
-            "is_topic_message": True,
-            "text": "We're on it.",
-            **reply,
-        }
-        receives(kirim, "message", hidden)
-    await group.sees_times(2, like("support.staff.refusal.anonymous", "id"))
-    assert await user.count("We're on it.") == 0
-
-
-def receives(kirim: System, kind: str, body: Json) -> None:
-    """Let the bot receive an update that the sandbox's users can't cause."""
-    app: Any = kirim.addresses.page_app
-    app.state.box.updates.add(kind, body)
-
-
-async def test_a_topic_that_somebody_deletes_is_made_anew(kirim: System) -> None:
-    user, _ = await fail_after_payment(kirim)
-    group = support_group(kirim)
-    card = await wait_for_card(group, user)
-    token = kirim.environment["TELEGRAM_BOT_TOKEN"]
-    gone = {"chat_id": SUPPORT_GROUP_ID, "message_thread_id": card["message_thread_id"]}
-    (await kirim.telegram.post(f"/bot{token}/deleteForumTopic", json=gone)).raise_for_status()
-    opened = await user.sees(like("support.ticket.by_itself_failed"), anywhere=True)
-    await user.says("Where is my money?", reply_to=opened)
-    words = await group.sees("Where is my money")
-    assert words["message_thread_id"] != card["message_thread_id"]
-    assert (await wait_for_card(group, user))["message_thread_id"] == words["message_thread_id"]
 
 
 async def test_a_plain_group_gets_the_card_and_answers_to_it_and_is_followed_to_its_new_id(kirim: System) -> None:
@@ -194,21 +86,6 @@ async def test_a_plain_group_gets_the_card_and_answers_to_it_and_is_followed_to_
     assert words["reply_to_message"]["message_id"] == card["message_id"]
     await supergroup.taps(label("support.staff_ticket.claim", "id"), message=card)
     await supergroup.waits_for(is_claimed_by_rina)
-
-
-async def test_where_the_bot_may_open_no_topics_everything_answers_the_card(kirim: System) -> None:
-    await set_bot_status(kirim, "member")
-    user, _ = await fail_after_payment(kirim)
-    group = support_group(kirim)
-    card = await wait_for_card(group, user)
-    assert "message_thread_id" not in card
-    assert await topics(kirim) == {}
-    opened = await user.sees(like("support.ticket.by_itself_failed"), anywhere=True)
-    await user.says("Where is my money?", reply_to=opened)
-    words = await group.sees("Where is my money")
-    assert words["reply_to_message"]["message_id"] == card["message_id"]
-    await group.says("On its way", reply_to=words)
-    await user.sees("On its way")
 
 
 async def test_without_a_group_each_supporter_has_the_ticket_in_private_and_in_their_language(tmp_path: Path) -> None:

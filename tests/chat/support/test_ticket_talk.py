@@ -1,18 +1,16 @@
 """An agent and a user write to each other through the bot, and the bot reports what was delivered."""
 
-import re
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 
 from tests.chat.system import running_in_process
-from tests.e2e.chat_user import ChatUser, text_of
-from tests.e2e.new_users import new_user
-from tests.e2e.support.tickets import GROUP, OpenTicket, open_ticket
+from tests.e2e.chat_user import text_of
+from tests.e2e.support.tickets import OpenTicket, open_ticket
 from tests.e2e.system import System
 from tests.pictures import png
-from tests.texts import label, like, name_of, says, shown_user, text
+from tests.texts import label, like, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -116,15 +114,6 @@ async def test_one_holds_a_ticket_and_another_takes_it_over_with_a_word(in_group
     assert len(await in_group.got()) == 1
 
 
-async def test_two_who_claim_at_once_are_told_who_was_first_and_a_second_tap_changes_nothing(case: OpenTicket) -> None:
-    data = f"tk:{case.reference}:claim"
-    first = await case.rina.presses(case.card, data, force=True)
-    second = await case.oscar.presses(case.card, data, force=True)
-    again = await case.rina.presses(case.card, data, force=True)
-    assert first["text"] == again["text"] == label("support.staff.claimed")
-    assert (second["show_alert"], second["text"]) == (True, label("support.ticket.held_by_another"))
-
-
 async def test_who_has_blocked_the_bot_is_said_not_to_have_got_it_and_gets_it_later(case: OpenTicket) -> None:
     await case.user.blocks()
     sent = await case.answers("Are you there?")
@@ -138,68 +127,6 @@ async def test_who_has_blocked_the_bot_is_said_not_to_have_got_it_and_gets_it_la
     second = await case.rina.presses(line, f"tk:{case.reference}:again:1", force=True)
     assert second["show_alert"]
     assert len(await case.got()) == 1
-
-
-async def test_a_corrected_answer_is_corrected_where_it_stands(case: OpenTicket) -> None:
-    sent = await case.answers("It arives today")
-    got = await case.user.sees("It arives today")
-    await case.rina.sees_reaction(sent, "👌")
-    await case.rina.edits(sent, "It arrives today")
-    corrected = await case.user.sees(like("support.ticket.corrected") + "\nIt arrives today")
-    assert corrected["message_id"] == got["message_id"]
-    await case.rina.sees_reaction(sent, "✍")
-    await case.rina.edits(sent, "/note not for them")
-    await case.in_topic(like("support.staff.not_corrected"))
-    assert (await case.got())[-1].endswith("It arrives today")
-
-
-async def test_an_answer_is_taken_back_by_its_author_alone_and_both_sides_learn_of_it(case: OpenTicket) -> None:
-    sent = await case.answers("This is for somebody else")
-    await case.user.sees("This is for somebody else")
-    await case.rina.sees_reaction(sent, "👌")
-    elsewhere = await case.oscar.sees(
-        like("support.staff.remark.replied", by="Rina") + "\nThis is for somebody else", anywhere=True
-    )
-    await case.oscar.says("/unsend", reply_to=elsewhere)
-    await case.oscar.sees(like("support.unsend.not_author"))
-    await case.rina.says("/unsend", reply_to=sent)
-    await case.user.sees(like("support.ticket.taken_back"))
-    await case.in_topic(like("support.staff.remark.taken_back"))
-    assert not any("somebody else" in text for text in await case.got())
-    await case.rina.says("/unsend", reply_to=sent)
-    await case.in_topic(like("support.unsend.already"))
-    await case.rina.says("/unsend")
-    await case.in_topic(like("support.unsend.no_reply"))
-
-
-async def test_a_message_that_staff_delete_was_passed_on_nevertheless(case: OpenTicket) -> None:
-    """Telegram doesn't report the deletion to the bot, so the user's copy stays."""
-    sent = await case.answers("Already said")
-    await case.rina.deletes(sent)
-    assert (await case.user.sees("Already said"))["message_id"]
-
-
-async def test_what_can_not_be_passed_on_whole_is_not_passed_on(case: OpenTicket) -> None:
-    await case.answers("x" * 4000)
-    await case.in_topic(
-        like(
-            "support.staff.not_passed_on",
-            why=re.compile(like("support.staff.refusal.too_long", over=re.compile("[1-9][0-9]*"))),
-        )
-    )
-    await case.rina.sends(sticker=True, reply_to=case.card["message_id"])
-    await case.in_topic(refused("support.staff.refusal.kind"))
-    assert await case.got() == []
-
-
-async def test_a_member_of_the_group_who_is_no_supporter_answers_nobody(in_group: OpenTicket) -> None:
-    guest = await new_user(in_group.system)
-    path = f"/sandbox/chats/{GROUP}/members"
-    place = {"from": 2001, "person": guest.id, "status": "member"}
-    (await in_group.system.telegram.post(path, json=place)).raise_for_status()
-    await in_group.answers("Hello from the guest", by=ChatUser(in_group.system.telegram, guest.id, GROUP))
-    await in_group.in_topic(refused("support.staff.refusal.stranger"))
-    assert await in_group.got() == []
 
 
 async def test_a_closed_ticket_is_closed_with_a_reason_and_takes_no_answer_until_it_is_open_again(
@@ -235,20 +162,3 @@ async def test_their_words_and_pictures_come_back_into_the_topic_and_ring_for_wh
     assert "photo" in await in_group.in_topic("See here")
     await in_group.answers("Thank you, we ask them", to=told)
     await in_group.user.sees("Thank you, we ask them")
-
-
-async def test_each_side_reads_its_own_language(without_group: System) -> None:
-    case = await open_ticket(without_group, "id", group=None)
-    indonesian = name_of("id")
-    assert says(text_of(case.card), "support.case.person", user=shown_user(case.user.id), language=indonesian)
-    sent = await case.answers("Uangnya sedang dikirim.")
-    got = await case.user.sees(like("support.ticket.from_support", "id", ticket=case.reference))
-    assert "Uangnya sedang dikirim." in text_of(got)
-    await case.rina.sees_reaction(sent, "👌")
-    await case.rina.edits(sent, "Uangnya sudah dikirim.")
-    await case.user.sees(like("support.ticket.corrected", "id") + "\nUangnya sudah dikirim.")
-    await case.rina.says("/unsend", reply_to=sent)
-    await case.user.sees(like("support.ticket.taken_back", "id"))
-    await case.in_topic(like("support.staff.remark.taken_back"))
-    await case.user.taps(label("support.ticket.button.answer", "id"))
-    await case.user.sees(case.reference)

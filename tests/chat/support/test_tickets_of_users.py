@@ -6,14 +6,13 @@ import pytest
 import pytest_asyncio
 
 from bot.infra.i18n import LOCALES
-from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.chat.system import running_in_process
-from tests.e2e.bot_database import row_of, wait_for_row
+from tests.e2e.bot_database import wait_for_row
 from tests.e2e.chat_user import ChatUser, Json, text_of
 from tests.e2e.new_users import new_user
 from tests.e2e.orders.steps import tap_to_invoice, tap_to_review
 from tests.e2e.system import System
-from tests.texts import label, like, says, shown_user, text
+from tests.texts import label, like
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -69,29 +68,6 @@ async def test_who_writes_to_support_has_a_ticket_and_adds_to_it_by_replies(kiri
     )
 
 
-async def test_help_on_an_order_knows_the_ticket_that_is_open_about_it(kirim: System) -> None:
-    sari = await new_user(kirim)
-    _, order = await tap_to_invoice(kirim, sari)
-    await sari.says("/orders")
-    reference = str(row_of(kirim, order)["reference"])
-    await sari.taps("→ BCA")
-    await sari.taps(label("orders.button.help"))
-    question = await sari.sees(like("support.ticket.what_is_wrong"))
-    assert reference in text_of(question)
-    await sari.sends_document("proof.pdf", b"%PDF-1.4", "My proof")
-    taken = await sari.sees(like("support.ticket.is_open"))
-    assert reference in text_of(taken)
-    await sari.taps(label("support.button.write_more"), message=taken)
-    await sari.sees(like("support.ticket.write_more", ticket=ticket_in(taken)))
-    await sari.says("And more")
-    await sari.sees(like("support.ticket.added", ticket=ticket_in(taken)))
-    await kirim.service.pays(order)
-    await wait_for_row(kirim, order, is_paid=1)
-    await kirim.service.does("fail", orderId=order["id"])
-    failed = await sari.sees(like("orders.notification.failed_paid"), anywhere=True)
-    assert ticket_in(failed) == ticket_in(taken), "it has been open before"
-
-
 @pytest.mark.parametrize("language", LOCALES)
 async def test_a_paid_order_that_fails_opens_one_and_a_reply_to_either_message_is_saved(
     kirim: System, language: str
@@ -110,17 +86,6 @@ async def test_a_paid_order_that_fails_opens_one_and_a_reply_to_either_message_i
         await nina.sees_reaction(written, "👌")
 
 
-async def test_a_reply_is_no_answer_to_the_question_of_a_draft(kirim: System) -> None:
-    emma = await new_user(kirim)
-    taken, _ = await open_ticket(emma)
-    await emma.says("/send")
-    await emma.sees(like("checkout.destination.ask"))
-    reply = await emma.says("BCA", reply_to=taken)
-    await emma.sees_reaction(reply, "👌")
-    await emma.says("BCA")
-    await emma.sees(like("checkout.number.ask_bank"))
-
-
 async def test_in_the_middle_of_a_draft_one_writes_to_support_and_goes_on(kirim: System) -> None:
     emma = await new_user(kirim)
     await tap_to_review(emma)
@@ -132,19 +97,6 @@ async def test_in_the_middle_of_a_draft_one_writes_to_support_and_goes_on(kirim:
     assert await emma.labels_of(taken) == [label("checkout.draft.continue"), label("support.button.write_more")]
     await emma.taps(label("checkout.draft.continue"), message=taken)
     await emma.sees(like("checkout.review.title"))
-
-
-async def test_an_album_is_taken_in_whole(kirim: System) -> None:
-    emma = await new_user(kirim)
-    await emma.says("/help")
-    await emma.taps(label("support.button.write_to_us"))
-    await emma.sees(like("support.ticket.what_is_wrong"))
-    await emma.sends_photo(PICTURE, "one", album="77")
-    second = await emma.sends_photo(PICTURE, "two", album="77")
-    await emma.sees(like("support.ticket.is_open"), anywhere=True)
-    await emma.sees_reaction(second, "👌")
-    await emma.sends_photo(PICTURE, "something else", album="78")
-    await emma.sees(like("support.ticket.for_support"))
 
 
 async def test_what_answers_nothing_goes_to_support_only_by_a_tap(kirim: System) -> None:
@@ -162,31 +114,6 @@ async def test_what_answers_nothing_goes_to_support_only_by_a_tap(kirim: System)
     assert await kirim.rina.count("By the way, it was a mango") == 1
     toast = await emma.presses(await emma.sees(like("checkout.review.title")), f"t:{ticket}:pass", force=True)
     assert toast["text"] == label("support.ticket.nothing_to_pass_on")
-
-
-async def test_what_cannot_be_passed_on_is_said_and_the_question_stays(kirim: System) -> None:
-    emma = await new_user(kirim)
-    await emma.says("/help")
-    await emma.taps(label("support.button.write_to_us"))
-    await emma.sees(like("support.ticket.what_is_wrong"))
-    await emma.sends_a_sticker()
-    await emma.sees(like("support.ticket.unreadable"))
-    await emma.says("Then so")
-    await emma.sees(like("support.ticket.is_open"))
-
-
-async def test_a_question_that_was_left_passes_nothing_on(kirim: System) -> None:
-    emma = await new_user(kirim)
-    await emma.says("/help")
-    await emma.taps(label("support.button.write_to_us"))
-    await emma.sees(like("support.ticket.what_is_wrong"))
-    await emma.taps(label("checkout.button.cancel"))
-    await emma.sees(like("support.ticket.left"))
-    await emma.says("just talking")
-    await emma.sees(like("home.chat.not_understood"))
-    await emma.says("/help")
-    await emma.sees(like("support.help.text"))
-    assert not any("🎫" in button for button in await emma.buttons())
 
 
 async def test_a_closed_ticket_is_told_rated_and_reopened_by_a_word(kirim: System) -> None:
@@ -210,26 +137,6 @@ async def test_a_closed_ticket_is_told_rated_and_reopened_by_a_word(kirim: Syste
     await emma.sees(like("support.ticket.waits"))
 
 
-async def test_the_button_reopens_and_asks_what_is_still_wrong(kirim: System) -> None:
-    budi = await new_user(kirim)
-    await budi.speaks("id")
-    await budi.says("/help")
-    await budi.taps(label("support.button.write_to_us", "id"))
-    await budi.sees(like("support.ticket.what_is_wrong", "id"))
-    await budi.says("Saldo belum masuk")
-    ticket = ticket_in(await budi.sees(like("support.ticket.is_open", "id")))
-    await close_ticket(kirim, ticket)
-    message = await budi.sees(like("support.ticket.closed_solved", "id"), anywhere=True)
-    await budi.taps(label("support.button.reopen", "id"), message=message)
-    await budi.sees(like("support.ticket.write_more", "id", ticket=ticket))
-    await kirim.rina.sees(
-        f"{like('support.staff_ticket.step_reopened', user=shown_user(budi.id), reference=ticket)}\n🔔 Rina",
-        anywhere=True,
-    )
-    await budi.says("Masih belum")
-    await budi.sees(like("support.ticket.added", "id", ticket=ticket))
-
-
 async def test_nobody_reaches_anothers_ticket(kirim: System) -> None:
     emma, mallory = await new_user(kirim), await new_user(kirim)
     taken, ticket = await open_ticket(emma)
@@ -244,23 +151,3 @@ async def test_nobody_reaches_anothers_ticket(kirim: System) -> None:
     await mallory.sees(like("home.chat.not_understood"))
     await emma.taps(label("support.button.write_more"), message=taken)
     await emma.sees(like("support.ticket.write_to_reopen", ticket=ticket))
-
-
-@pytest.mark.parametrize("group", [0, SUPPORT_GROUP_ID])
-async def test_a_deleted_user_leaves_nothing_in_supports_chats(kirim: System, group: int) -> None:
-    async with kirim.another_bot(SUPPORT_CHAT_ID=str(group)):
-        emma = await new_user(kirim)
-        _, ticket = await open_ticket(emma, "My secret is a durian")
-        reader = ChatUser(kirim.telegram, 3001, group or 3001)
-        await reader.sees(f"{ticket}(?s:.*)durian", anywhere=True)
-        await emma.says("/privacy")
-        await emma.taps(label("users.privacy.delete"))
-        question = await emma.sees(like("users.privacy.confirm", tickets=text("support.privacy.tickets", count=1)))
-        assert says(text_of(question), "support.privacy.tickets_open", references=ticket)
-        await emma.taps(label("users.privacy.yes"))
-        await emma.sees(like("users.privacy.deleted"))
-        await reader.sees_times(0, "durian")
-        await reader.sees_times(0, ticket)
-        await emma.says("/help")
-        await emma.sees(like("support.help.text"))
-        assert not any("🎫" in button for button in await emma.buttons())

@@ -73,35 +73,6 @@ async def test_a_user_s_words_reach_support_whatever_is_interrupted(case: OpenTi
     assert await case.rina.count(f"{case.reference}(.|\n)*Nothing at all yet") == times
 
 
-@pytest.mark.parametrize("fault", ["delay", "delay_after"])
-async def test_what_became_of_an_answer_is_told_after_a_restart_and_the_answer_not_again(
-    case: OpenTicket, fault: str
-) -> None:
-    answers: list[dict[str, object]] = []
-
-    async def answer() -> None:
-        answers.append(await case.answers(SAID))
-
-    await killed_while(case, "setMessageReaction", case.rina, fault, answer)
-    await case.rina.sees_reaction(answers[0], "👌")
-    assert await case.user.count(SAID) == 1
-
-
-@pytest.mark.parametrize("fault", ["delay", "delay_after"])
-async def test_an_answer_that_is_being_taken_back_is_gone_after_a_restart(case: OpenTicket, fault: str) -> None:
-    said = await case.answers("For somebody else")
-    await case.user.sees("For somebody else")
-    await case.rina.sees_reaction(said, "👌")
-
-    async def unsend() -> None:
-        await case.rina.says("/unsend", reply_to=said)
-
-    await killed_while(case, "deleteMessage", case.user, fault, unsend)
-    await case.in_topic(like("support.staff.remark.taken_back"))
-    assert await case.user.count("For somebody else") == 0
-    assert await case.user.count(like("support.ticket.taken_back")) == 1
-
-
 async def test_a_press_that_is_met_again_after_a_restart_closes_once(case: OpenTicket) -> None:
     await case.presses(label("support.staff_ticket.close"))
     question = await case.in_topic(like("support.staff.closing", ticket=case.reference))
@@ -117,20 +88,3 @@ async def test_a_press_that_is_met_again_after_a_restart_closes_once(case: OpenT
     await case.in_topic(like("support.staff.not_passed_on", why=text("support.ticket.closed")))
     assert [text_of(message) for message in await case.user.messages() if "One more" in text_of(message)] == []
     assert await case.rina.reaction(again) == ""
-
-
-async def test_a_former_supporter_s_replies_corrections_and_commands_change_nothing(case: OpenTicket) -> None:
-    said = await case.answers("As it was")
-    got = await case.user.sees("As it was")
-    await case.rina.sees_reaction(said, "👌")
-    await kill_and_restart(case.system, SUPPORT_IDS="2001")
-    try:
-        await case.rina.edits(said, "As it was never meant")
-        await case.rina.says("/unsend", reply_to=said)
-        await case.rina.says("/note to myself", reply_to=case.card)
-        await case.answers("From nobody")
-        await case.in_topic(like("support.staff.not_passed_on", why=text("support.staff.refusal.stranger")))
-    finally:
-        await kill_and_restart(case.system, SUPPORT_IDS="3001")
-    assert await case.got() == [text_of(got)]
-    assert await case.rina.count(like("support.staff.noted")) == 0

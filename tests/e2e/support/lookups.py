@@ -12,8 +12,6 @@ from tests.e2e.orders.steps import tap_to_invoice
 from tests.e2e.system import System
 from tests.orders.builders import an_order
 
-COMMANDS = ("/order {reference}", "/order {service_id}", "/customer {user}", "/find bca today", "/tickets")
-
 
 async def open_rinas_chat(shared_system: System, language: str = "en") -> ChatUser:
     """Return the agent Rina in her private chat."""

@@ -10,7 +10,7 @@ import pytest
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.e2e.bot_database import wait_until_all_sent
-from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.chat_user import ChatUser, text_of
 from tests.e2e.faults import kill_and_restart
 from tests.e2e.orders.steps import tap_to_invoice
 from tests.e2e.system import System, running_system
@@ -81,22 +81,6 @@ async def test_support_is_reminded_in_the_ticket_then_the_operators_and_each_onc
     await kirim.oscar.sees(like("rates.btc", rate="Rp"))
     assert (await group.count(WAITED), await kirim.oscar.count(LONG)) == (1, 1)
     assert await kirim.rina.count(f"{WAITED}|{like('support.waiting.long', 'id')}") == 0
-
-
-async def test_claiming_from_the_reminder_and_answering_it_ends_the_wait(kirim: System) -> None:
-    group = ChatUser(kirim.telegram, RINA, SUPPORT_GROUP_ID)
-    await fail_after_payment(kirim)
-    await an_hour_passes(kirim)
-    reminder = await group.sees(WAITED, anywhere=True)
-    await group.presses(reminder, claim_in(reminder))
-    await group.says("Kami periksa.", reply_to=reminder)
-    await kirim.emma.sees("Kami periksa", anywhere=True)
-    assert await kirim.oscar.count(LONG) == 0
-
-
-def claim_in(reminder: Json) -> str:
-    (button,) = [button for row in reminder["reply_markup"]["inline_keyboard"] for button in row]
-    return str(button["callback_data"])
 
 
 async def test_staff_find_what_they_may_do_in_the_menu_and_nobody_else_does(kirim: System) -> None:
