@@ -308,15 +308,18 @@ class IncomingMessage:
     @property
     def has_payee(self) -> bool:
         """Whether its text has an invoice or an address."""
-        return _PAYEE.search(self.text or "") is not None
+        return self.text is not None and _mask_payees(self.text) != self.text
 
 
+TAG: Final = re.compile(r"<[^>]*>")
 _PAYEE: Final = re.compile(
     r"(?<![a-z0-9])(?:ln(?:bc|tb|sb)[a-z0-9]{40,}|ln(?:url|o)1[a-z0-9]{20,}|(?:bc|tb)1[a-z0-9]{20,}"
+    r"|(?-i:[13T](?=\w*[a-z])(?=\w*[A-Z])[1-9A-HJ-NP-Za-km-z]{25,34})(?![a-z0-9])"
     r"|0x[a-f0-9]{40}(?![a-f0-9])|[a-z0-9._+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24})",
     re.IGNORECASE | re.ASCII,
 )
-"""What could be paid: an invoice, an offer, LNURL, an address of bitcoin or of a token, a Lightning address.
+"""What could be paid: an invoice, an offer, LNURL, an address of bitcoin or of a token (also on Tron), a Lightning
+address.
 
 A transaction's id is none: it has more digits than an address.
 """
@@ -326,6 +329,13 @@ def _mask_payee(found: re.Match[str]) -> str:
     """Return both ends of an invoice or an address. Of a Lightning address a letter stays: its domain is no mention."""
     whole = found[0]
     return f"{whole[0]}…@…" if "@" in whole else f"{whole[:4]}…{whole[-4:]}"
+
+
+def _mask_payees(html: str) -> str:
+    """Return a text without what could be paid. If part of that was formatted, all formatting is lost."""
+    masked = _PAYEE.sub(_mask_payee, html)
+    words = TAG.sub("", masked)
+    return _PAYEE.sub(_mask_payee, words) if _PAYEE.search(words) else masked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -364,7 +374,7 @@ class TicketEntry:
     @property
     def masked_text(self) -> str | None:
         """The text as staff see it: nobody can pay the invoices and addresses in it."""
-        return self.text and _PAYEE.sub(_mask_payee, self.text)
+        return self.text and _mask_payees(self.text)
 
 
 class BotMessageRole(StrEnum):

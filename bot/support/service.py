@@ -26,7 +26,7 @@ from bot.staff.model import AlarmKind, AuditAction
 from bot.staff.outcomes import MONEY_OUTCOMES, Outcome
 from bot.staff.repository import AlarmRepository
 from bot.staff.staff_chat import StaffChat
-from bot.support.model import Cause, EntryKind, IncomingMessage, Rating, Ticket, TicketEntry
+from bot.support.model import TAG, Cause, EntryKind, IncomingMessage, Rating, Ticket, TicketEntry
 from bot.support.notifications import (
     AboutTicket,
     StaffNotification,
@@ -45,7 +45,6 @@ from bot.users.repository import UserRepository, record_user_event
 GONE: Final = "support.staff.gone"
 HIDDEN_NUMBER: Final = "support.staff.refusal.hidden_number"
 
-_TAG: Final = re.compile(r"<[^>]*>")
 _BETWEEN_DIGITS: Final = re.compile(r"(?<=\d)[\s.()+'-]+(?=\d)")
 
 
@@ -126,7 +125,7 @@ async def check_hidden_number(tx: Transaction, ticket: Ticket, text: str | None)
     order = await OrderRepository(tx).get_if_readable(reference) if reference else None
     if order is None or not order.hides_recipient or not order.has_recipient:
         return
-    digits = _BETWEEN_DIGITS.sub("", _TAG.sub("", text or ""))
+    digits = _BETWEEN_DIGITS.sub("", TAG.sub("", text or ""))
     if order.number.lstrip("0") in digits:  # +62 812 … is 0812 …
         raise Rejection(HIDDEN_NUMBER)
 

@@ -47,6 +47,9 @@ HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
         ("lno1qgsqvgnwgcg35z6ee2h3yczraddm72xrfua9uve2rlrm9deu7xyfzrcgq", "lno1…rcgq"),
         ("0x52908400098527886e0f7030069857d2e4169ee7", "0x52…9ee7"),
         ("bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", "bc1q…f3t4"),
+        ("to 1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2", "to 1BvB…NVN2"),
+        ("TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "TR7N…Lj6t"),
+        (f"<i>pay</i> <b>{INVOICE[:20]}</b>{INVOICE[20:]}", "pay lnbc…xw7k"),
         ("a@b.co, emma.k@wallet.example.", "a…@…, e…@…."),
     ],
 )
@@ -59,6 +62,7 @@ def test_what_could_be_paid_is_masked_for_staff(written: str, shown: str) -> Non
     "written",
     [
         f"TxID 0x{HASH}, preimage {HASH}",
+        f"<b>{HASH[:32]}</b>, payout 1f86d181884c7d659a2feaa2c55ad115",
         "The order R2345AB to 1234567890 via lnbc failed @emma at 10.05",
         "https://mempool.space/tx/" + HASH,
         None,

@@ -14,12 +14,11 @@ from bot.infra.i18n import Html, Translator, as_html
 from bot.infra.telegram.ui.reader import Reader, clip
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, in_rows
 from bot.orders.order import OrderStatus
-from bot.orders.screens.payment import TAG
 from bot.settlement.model import OrderReport
 from bot.support.buttons import NextAction, NextButton, ReplyChoiceAction, ReplyChoiceButton, button, rows
 from bot.support.cases import Case
 from bot.support.entries import with_quote
-from bot.support.model import SavedReply, Ticket, TicketEntry
+from bot.support.model import TAG, SavedReply, Ticket, TicketEntry
 from bot.support.saved_replies import LAST_WORDS, hash_text
 from bot.support.screens.case import format_anomalies, format_draft, format_facts
 from bot.support.screens.staff import format_differences, format_status, reopen_row
