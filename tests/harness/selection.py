@@ -179,8 +179,8 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
     for why, count in left_out.items():
         terminalreporter.write_line(f"{count} left out: {why.removeprefix('Skipped: ')}")
     if config.option.find_slow:
-        reports = [report for those in terminalreporter.stats.values() for report in those]
-        slow = {name_of(each.nodeid) for each in reports if getattr(each, "duration", 0.0) > SLOW_SECONDS}
+        called = [each for each in terminalreporter.stats.get("passed", []) if each.when == "call"]
+        slow = {name_of(each.nodeid) for each in called if each.duration > SLOW_SECONDS}
         SLOW_TESTS.write_text("".join(f"{name}\n" for name in sorted(slow)), encoding="utf-8")
 
 

@@ -65,10 +65,8 @@ def _check_key(service: Service, request: Request) -> None:
     """Check the key in `x-api-key`, or else in `Authorization` (settlement API, 5).
 
     Raises:
-        Refusal: 401, it doesn't open; 503, it can't be checked now.
+        Refusal: 401, it doesn't open.
     """
-    if service.switches.key_check_down:
-        raise Refusal(503, "key check unavailable, try again shortly")
     bearer = _BEARER.fullmatch(request.headers.get("authorization") or "")
     key = request.headers.get("x-api-key") or (bearer[1] if bearer else "")
     if not hmac.compare_digest(key.encode(), service.api_key.encode()) or key.partition(".")[0] in service.revoked:

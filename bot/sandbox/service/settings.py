@@ -160,7 +160,6 @@ class Switches:
         wrong_deposit: what is wrong with new deposit instructions: "contract", "chain", "decimals", "qr" or None.
         configured: whether EVM deposits are possible (settlement API, 2.3).
         database_down: the transient outage of settlement API, 4.7 and 7.
-        key_check_down: the key check itself answers 503.
         daily_cap_idr: the payout partner's cap, or None.
         seconds_between_polls: of one order; 0 turns the limiter off.
         quote_cache_seconds, methods_cache_seconds: None means the profile's value.
@@ -180,7 +179,6 @@ class Switches:
     wrong_deposit: str | None = None
     configured: bool = True
     database_down: bool = False
-    key_check_down: bool = False
     daily_cap_idr: int | None = None
     seconds_between_polls: float = 1.0
     quote_cache_seconds: int | None = None
