@@ -167,14 +167,16 @@ class AlarmService:
         Return None if it is open, or ended in another way.
         """
         async with self._database.transaction() as tx:
-            now = self._clock.now()
+            now, last = self._clock.now(), await AlarmRepository(tx).find_last(kind, subject)
             alarm = await AlarmRepository(tx).reopen(kind, subject, now)
             if alarm is not None:
                 notified = await list_notified(tx, alarm, self._operators - {by}, now)
                 again = alarm_notifications(notified, AlarmNotification.RAISED, alarm, now)
                 await OutboxRepository(tx).add([replace(each, mark=f"{now:%Y%m%dT%H%M%S%f}") for each in again])
                 await self._record_handled(tx, kind, subject, by, UNDONE)
-                await on_handled(tx, subject, UNDONE, now)
+                # Support says how a failed order ended, too. Of any other alarm, only what an operator said is undone.
+                if kind is AlarmKind.ORDER_FAILED or (last and last.facts.get(OUTCOME) != Outcome.OTHER):
+                    await on_handled(tx, subject, UNDONE, now)
         return alarm
 
     async def _record_handled(self, tx: Transaction, kind: AlarmKind, subject: str, by: int, detail: str) -> None:

@@ -111,14 +111,18 @@ class AlarmRepository(Repository[Alarm]):
         former = update(alarms).where(alarms.c.taken_by.not_in(operator_ids))
         await self._change(former.values(taken_by=None, taken_at=None))
 
+    async def find_last(self, kind: AlarmKind, subject: str) -> Alarm | None:
+        """Return the last alarm of a kind and subject."""
+        same = (alarms.c.kind == kind.value, alarms.c.subject == subject)
+        return await self._find_first(select(alarms).where(*same).order_by(alarms.c.id.desc()).limit(1))
+
     async def reopen(self, kind: AlarmKind, subject: str, now: datetime) -> Alarm | None:
         """Open again the last alarm of a kind and subject, if an operator has resolved it and none is open."""
-        same = (alarms.c.kind == kind.value, alarms.c.subject == subject)
-        found = await self._find(select(alarms).where(*same).order_by(alarms.c.id.desc()).limit(1))
-        if not found or found[0].cleared_at is None or not found[0].facts.get(BY_HAND):
+        last = await self.find_last(kind, subject)
+        if last is None or last.cleared_at is None or not last.facts.get(BY_HAND):
             return None
-        facts = {name: value for name, value in found[0].facts.items() if name not in {BY_HAND, OUTCOME}}
-        again = replace(found[0], facts=facts, cleared_at=None, reminded_at=now)
+        facts = {name: value for name, value in last.facts.items() if name not in {BY_HAND, OUTCOME}}
+        again = replace(last, facts=facts, cleared_at=None, reminded_at=now)
         row = self._seal(again)
         changed = {name: row[name] for name in ("facts", "reminded_at", "cleared_at")}
         ended = update(alarms).where(alarms.c.id == again.id, ~IS_RAISED)

@@ -260,3 +260,13 @@ async def test_what_ended_by_itself_or_came_up_again_cannot_be_undone(system: Or
     async with system.store.transaction() as tx:
         await raise_order_alarm(tx, kind, reference, system.clock.now(), ())
     assert await system.monitor.reopen(kind, reference, OSCAR) is None
+
+
+async def test_undoing_what_said_nothing_about_the_money_leaves_how_the_order_ended(system: OrderSystem) -> None:
+    reference = await fail_after_payment(system)
+    async with system.store.transaction() as tx:
+        await raise_order_alarm(tx, AlarmKind.MESSAGE_REFUSED, reference, system.clock.now(), ())
+    assert await system.monitor.resolve(AlarmKind.ORDER_FAILED, reference, OSCAR, Outcome.REFUNDED)
+    assert await system.monitor.resolve(AlarmKind.MESSAGE_REFUSED, reference, OLGA, Outcome.OTHER)
+    assert await system.monitor.reopen(AlarmKind.MESSAGE_REFUSED, reference, OLGA) is not None
+    assert (await system.order(reference)).outcome is Outcome.REFUNDED
