@@ -169,9 +169,9 @@ class PayerAnswers:
         if whole is not None and status not in UNREACHABLE:
             values["contact"] = {
                 "label": t.plain("orders.pay_page.payer.contact"),
-                "why": t.plain("orders.pay_page.payer.contact_why"),
+                # It isn't shown: who asks for the money can have made the order, and given its page to the payer.
+                "why": t.plain(f"orders.pay_page.payer.contact_{'saved' if whole.contact else 'why'}"),
                 "save": t.plain("orders.pay_page.payer.contact_save"),
-                "value": whole.contact or "",
                 "longest": MAX_CONTACT,
             }
         if not is_known and (status in ASKED or status not in UNREACHABLE):
