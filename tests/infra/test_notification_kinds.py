@@ -97,7 +97,7 @@ STORED: tuple[tuple[object, Mapping[str, object]], ...] = (
     ),
     (
         DeletedTicket("T-22222", -100_3001, (5,), (11, 12)),
-        {"ticket": "T-22222", "chat": -100_3001, "topics": [5], "messages": [11, 12]},
+        {"ticket": "T-22222", "chat": -100_3001, "topics": [5], "messages": [11, 12], "outside": []},
     ),
     (RequestPayload("7f3a2c9d"), {"request": "7f3a2c9d"}),
     (ClosedPayload("7f3a2c9d", is_all=True), {"request": "7f3a2c9d", "is_all": True}),
