@@ -191,6 +191,7 @@ class Order:
     evidence: tuple[Evidence, ...] = ()
     origin: str | None = None
     contact: str | None = field(default=None, repr=False)  # how a payer without a chat can be reached
+    answer: str | None = field(default=None, repr=False)  # what support has answered such a payer
     outcome: Outcome | None = None  # where its money is, as staff say, if the rupiah weren't sent
 
     @property

@@ -91,6 +91,7 @@ orders = Table(
     Column("payer_hash", Text, info={**PERSONAL, **not_exported("who has no chat gets no file")}),
     # How a payer without a chat can be reached, in their own words. Staff see it in a reveal.
     Column("contact", Text, info={**SEALED, **not_exported("who has no chat gets no file")}),
+    Column("answer", Text, info={**SEALED, **not_exported("who has no chat gets no file")}),
     Column("origin", Text),  # the link that it was made from
     Column("outcome", Text),  # where its money is, as staff say
     # Covers who sees the order and how much of it, and where a payment for it goes.

@@ -22,6 +22,7 @@ from bot.support.entries import count_excess_units, read_message
 from bot.support.model import NOTE, SEND, BotMessage, BotMessageRole, EntryKind, IncomingMessage, Ticket, TicketEntry
 from bot.support.repository import BotMessageRepository, TicketEntryRepository, TicketRepository
 from bot.support.screens import staff as staff_screens
+from bot.support.service import answer_on_page
 from bot.support.session import (
     StaffSession,
     StaffSessions,
@@ -69,6 +70,7 @@ class ReplyHandlers:
         routes = self._sessions.routes()
         routes.add_command("note", self.note, menu={Menu.SUPPORT: 60})
         routes.add_command("unsend", self.unsend, menu={Menu.SUPPORT: 70})
+        routes.add_command("answer", self.answer, menu={Menu.SUPPORT: 80})
         return routes
 
     async def take_topic_message(self, session: Session, update: Update) -> bool:
@@ -105,6 +107,18 @@ class ReplyHandlers:
             await staff.say(staff_screens.explain_notes(staff.t))
             return
         await self._save_note(staff, ticket, message)
+
+    async def answer(self, staff: StaffSession, typed: str) -> None:
+        """Answer the payer of an order without a chat. Only they read it, on the order's page."""
+        name, text = [*typed.split(maxsplit=1), "", ""][:2]
+        reference = name.lstrip("#").upper()
+        try:
+            async with self._database.transaction() as tx:
+                await answer_on_page(tx, reference, text.strip(), by=staff.user.id, now=staff.session.now)
+        except Rejection as why:
+            await staff.say(Screen(staff.t.translate(why)))
+        else:
+            await staff.say(Screen(staff.t("support.page_answer.saved", order=reference)))
 
     async def unsend(self, staff: StaffSession, _: str) -> None:
         """Withdraw the reply that the command replies to. A notification reports the result."""

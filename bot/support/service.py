@@ -44,6 +44,9 @@ from bot.users.repository import UserRepository, record_user_event
 
 GONE: Final = "support.staff.gone"
 HIDDEN_NUMBER: Final = "support.staff.refusal.hidden_number"
+MAX_PAGE_ANSWER: Final = 1_000
+"""Characters."""
+
 
 _BETWEEN_DIGITS: Final = re.compile(r"(?<=\d)[\s.()+'-]+(?=\d)")
 
@@ -123,11 +126,34 @@ async def check_hidden_number(tx: Transaction, ticket: Ticket, text: str | None)
     """
     reference = ticket.order_reference
     order = await OrderRepository(tx).get_if_readable(reference) if reference else None
-    if order is None or not order.hides_recipient or not order.has_recipient:
+    if order is not None:
+        _check_quote(order, text)
+
+
+def _check_quote(order: Order, text: str | None) -> None:
+    if not order.hides_recipient or not order.has_recipient:
         return
     digits = _BETWEEN_DIGITS.sub("", TAG.sub("", text or ""))
     if order.number.lstrip("0") in digits:  # +62 812 … is 0812 …
         raise Rejection(HIDDEN_NUMBER)
+
+
+async def answer_on_page(tx: Transaction, reference: str, text: str, *, by: int, now: datetime) -> None:
+    """Save what the page of an order says to a payer without a chat, in place of what it said before.
+
+    Raises:
+        Rejection: no such order, or its payer has a chat. No text, or over `MAX_PAGE_ANSWER` characters. It has the
+            recipient's number, which a payer may not see. The order has just changed.
+    """
+    order = await OrderRepository(tx).get_if_readable(reference)
+    if order is None or order.payer.secret_hash is None:
+        raise Rejection("support.page_answer.how")
+    if not 0 < len(text) <= MAX_PAGE_ANSWER:
+        raise Rejection("support.page_answer.length", most=MAX_PAGE_ANSWER)
+    _check_quote(order, text)
+    if await OrderRepository(tx).save(replace(order, answer=text)) is None:
+        raise Rejection("support.page_answer.again")
+    await record_audit(tx, by, AuditAction.ANSWERED, f"order:{reference}", now)
 
 
 async def add_entry(

@@ -50,8 +50,8 @@ KNOWN_ORDER = {
         "send request requests recipients rate status orders verify cancel settings phrase privacy language help start"
     ),
     Menu.OPERATORS: "status find broadcast broadcasts stats destinations export reconcile audit reports rate",
-    Menu.SUPPORT: "next tickets find order customer replies note unsend",
-    Menu.GROUP: "next tickets find order customer replies note unsend help language verify",
+    Menu.SUPPORT: "next tickets find order customer replies note unsend answer",
+    Menu.GROUP: "next tickets find order customer replies note unsend answer help language verify",
 }
 """Menu -> the commands in the order that users know. A new command's place is a decision, so it is written here."""
 

@@ -21,6 +21,7 @@ from bot.payment_requests.model import ClosedBy, RequestStatus
 from bot.payment_requests.paying.notifications import LinkNotification
 from bot.payment_requests.paying.service import PayService, check_link
 from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
+from bot.support.service import answer_on_page
 from tests.orders.crashes import Crash
 from tests.orders.order_system import OSCAR, RULES, SARI, OrderSystem
 from tests.payment_requests.test_paying import ask, connect, heard, pay
@@ -394,6 +395,21 @@ async def test_a_failed_payment_is_the_payers_affair_and_the_page_names_the_refe
     assert label("orders.pay_page.payer.contact") in reads(await payer.open(path))
     assert label("orders.pay_page.payer.prove_title") in reads(await stranger.open(path))
     assert await heard(system, SARI) == [LinkNotification.PAID, LinkNotification.FAILED]
+
+
+async def test_supports_answer_is_read_by_the_payer_alone(system: OrderSystem, web: Web) -> None:
+    await ask(system, in_browsers=True)
+    payer, stranger = web.browser(), web.browser()
+    path = place_of(await payer.pay())
+    await system.orders.submission.wait()
+    await paid(system, "svc-1", "LN_INVOICE_PAID", "FAILED")
+    (order,) = await orders_of(system)
+    async with system.store.transaction() as tx:
+        await answer_on_page(tx, order.reference, "We <b>ask</b>\nthe partner.", by=3001, now=system.clock.now())
+    page = (await payer.open(path)).text
+    assert "We &lt;b&gt;ask&lt;/b&gt;\nthe partner." in page
+    assert label("orders.pay_page.payer.answer") in page
+    assert "the partner" not in (await stranger.open(path)).text
 
 
 async def test_a_report_needs_an_order_made_from_the_page(system: OrderSystem, web: Web) -> None:

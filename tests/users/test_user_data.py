@@ -44,7 +44,7 @@ SOMEBODY = re.compile(r"(person|user|chat|customer|sender|author|staff|actor|ope
 HANDLED = "inbox.body"
 """Emptied when the update was handled. An update that waits is answered first, even if its user was deleted."""
 
-EMPTY = [HANDLED, "orders.payer_hash", "orders.contact"]
+EMPTY = [HANDLED, "orders.payer_hash", "orders.contact", "orders.answer"]
 """The others are of orders without a user."""
 
 NUMBER = "7731004455"

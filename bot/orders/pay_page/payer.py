@@ -153,7 +153,9 @@ class PayerAnswers:
         self, t: Translator, order: Order, status: OrderStatus, now: datetime, *, is_known: bool, said: Html | None
     ) -> dict[str, object]:
         """Return what the page has for the payer. `is_known` says whether the reader is known as the payer."""
-        values: dict[str, object] = dict.fromkeys(("question", "again", "trouble", "contact", "prove", "report"))
+        values: dict[str, object] = dict.fromkeys(
+            ("question", "again", "trouble", "answer", "contact", "prove", "report")
+        )
         values["said"] = said and to_page(said)
         whole = await self._get(order.reference) if is_known else None
         if status in ASKED:
@@ -166,6 +168,8 @@ class PayerAnswers:
         if status in IN_TROUBLE or order.is_overdue:
             key = "orders.pay_page.payer.trouble_at" if self._payers.contact else "orders.pay_page.payer.trouble"
             values["trouble"] = t.plain(key, reference=order.reference, contact=self._payers.contact)
+        if whole is not None and whole.answer:
+            values["answer"] = (t.plain("orders.pay_page.payer.answer"), whole.answer)
         if whole is not None and status not in UNREACHABLE:
             values["contact"] = {
                 "label": t.plain("orders.pay_page.payer.contact"),

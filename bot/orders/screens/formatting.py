@@ -86,7 +86,7 @@ def format_payer(t: Translator, order: Order) -> Html:
         return t("orders.payer.user", link=Html(f"tg://user?id={payer.user_id}"))
     if payer.secret_hash is None:
         return t("orders.payer.deleted")
-    return t("orders.payer.page_contact" if order.contact else "orders.payer.page")
+    return t("orders.payer.page_contact" if order.contact else "orders.payer.page", order=order.reference)
 
 
 def order_button(t: Translator, order: Order, label: str, action: OrderAction, style: Style | None = None) -> Button:

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import TIMESTAMP
 
 from bot.infra.db.columns import Instant, Json
 
-revision = "0026"
+revision = "0027"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -328,6 +328,7 @@ def _orders() -> None:
         sa.Column("evidence", sa.Text),
         sa.Column("payer_hash", sa.Text),
         sa.Column("contact", sa.Text),
+        sa.Column("answer", sa.Text),
         sa.Column("origin", sa.Text),
         sa.Column("outcome", sa.Text),
         sa.Column("payment_seal", sa.Text),
