@@ -219,3 +219,8 @@ def _is_new_outcome(answered: set[int]) -> Callable[[Json], bool]:
 async def new_journey(system: System, *, is_typing_ahead: bool = False) -> Journey:
     """Return a new user who has done nothing yet."""
     return Journey(await new_sender(system), is_typing_ahead)
+
+
+async def new_journeys(system: System, count: int) -> list[Journey]:
+    """Return new users, every second of whom types ahead."""
+    return await asyncio.gather(*(new_journey(system, is_typing_ahead=number % 2 == 1) for number in range(count)))
