@@ -3,7 +3,6 @@
 import asyncio
 import json
 import signal
-import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -16,7 +15,6 @@ from mcp import MCPError
 
 from bot.sandbox.run import SandboxOptions, servers
 from tests.e2e.processes.tool_server import TOKEN, ToolServer, running_tool_server, tool_settings
-from tests.e2e.programs import run_program
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -31,18 +29,6 @@ async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str
     state = tmp_path_factory.mktemp("servers")
     async with servers(SandboxOptions(state=state, page_port=0, service_port=0)) as addresses:
         yield addresses.service
-
-
-async def test_a_port_that_is_taken_ends_the_start_with_one_line(tmp_path: Path, service: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        ended = await run_program(tmp_path, "mcp", environment=tool_settings(service, PORT=str(port)))
-    assert ended.code == 2
-    assert ended.err.splitlines()[-1] == (
-        "Kirim can't open its port (SERVICE_MCP_HOST, SERVICE_MCP_PORT, PORT): "
-        f"127.0.0.1 port {port}: Address already in use"
-    )
-    assert "Traceback" not in ended.err
 
 
 async def test_it_ends_within_seconds_whoever_is_connected_or_waits(tmp_path: Path, service: str) -> None:

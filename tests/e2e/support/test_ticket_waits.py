@@ -89,7 +89,7 @@ async def test_staff_find_what_they_may_do_in_the_menu_and_nobody_else_does(kiri
     supports = await commands(kirim, f"chat:{RINA}")
     operators = await commands(kirim, f"chat:{OSCAR}")
     everybodys = await commands(kirim, "all_private_chats")
-    assert supports[:2] == ["tickets", "find"]
+    assert supports[:2] == ["next", "tickets"]
     assert "broadcast" not in supports
     assert operators[:2] == ["status", "broadcast"]
     assert {"audit"} <= set(operators)
