@@ -67,6 +67,7 @@ class Work:
             self.status,
             order and order.outcome,
             self.report and self.report.state,
+            self.ticket.waiting_since,  # none after a reply, also one by another message
             said,
             self.filled if with_reply else "",
         )

@@ -124,6 +124,18 @@ async def test_the_ticket_with_money_at_risk_comes_first_and_is_answered_and_clo
     await asker.sees("We list them at the first question.")
 
 
+async def test_a_page_that_was_shown_before_the_last_reply_sends_nothing(
+    kirim: InProcessSystem, rina: ChatUser
+) -> None:
+    user, _ = await ask(kirim, "Where is it?", is_paid=True)
+    first, second = await get_next(rina), await get_next(rina)
+    await press(rina, first, "support.next.send", "support.next.sent")
+    await press(rina, second, "support.next.send", "support.next.changed")
+    await press(rina, second, "support.next.close", "support.next.sent_and_closed")
+    await user.sees(like("support.ticket.closed_solved"), anywhere=True)
+    assert len(await replies_in(user)) == 2, "the second one after it was shown again"
+
+
 async def test_nothing_is_sent_when_the_order_has_moved_since_it_was_shown(
     kirim: InProcessSystem, rina: ChatUser
 ) -> None:
