@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from bot.core.locales import LOCALES
 from bot.infra.http.server import CONTENT_SECURITY_POLICY
@@ -21,6 +21,7 @@ from bot.payment_requests.model import ClosedBy, RequestStatus
 from bot.payment_requests.paying.notifications import LinkNotification
 from bot.payment_requests.paying.service import PayService, check_link
 from bot.payment_requests.repository import PaymentRequestRepository, ReportRepository
+from bot.payment_requests.tables import payment_requests
 from bot.support.service import answer_on_page
 from tests.orders.crashes import Crash
 from tests.orders.order_system import OSCAR, RULES, SARI, OrderSystem
@@ -410,6 +411,17 @@ async def test_supports_answer_is_read_by_the_payer_alone(system: OrderSystem, w
     assert "We &lt;b&gt;ask&lt;/b&gt;\nthe partner." in page
     assert label("orders.pay_page.payer.answer") in page
     assert "the partner" not in (await stranger.open(path)).text
+
+
+async def test_the_page_of_an_order_stays_when_the_request_can_no_longer_be_read(system: OrderSystem, web: Web) -> None:
+    await ask(system, in_browsers=True)
+    payer = web.browser()
+    path = place_of(await payer.pay())
+    await system.orders.submission.wait()
+    async with system.store.transaction() as tx:
+        await tx.connection.execute(update(payment_requests).values(in_browsers=False))
+    assert label("orders.pay_page.waiting") in reads(await payer.open(path))
+    assert (await payer.open()).status_code == 404
 
 
 async def test_a_report_needs_an_order_made_from_the_page(system: OrderSystem, web: Web) -> None:

@@ -148,7 +148,10 @@ class RequestPages:
 
     async def find_origin(self, order: Order) -> OriginLinks | None:
         """Return the addresses of the request of an order, relative to the order's page, or None."""
-        request = await self._service.get(order.origin) if order.origin and self._service.is_on else None
+        try:
+            request = await self._service.get(order.origin) if order.origin and self._service.is_on else None
+        except RowUnreadable:
+            request = None  # it is recorded for the monitor, and the page of the order goes on all the same
         if request is None:
             return None
         page = f"..{PAGE_PATH}{request.token}"
