@@ -84,7 +84,12 @@ class TicketRepository(Repository[Ticket]):
             case((is_at_risk, tickets.c.created_at), else_=tickets.c.waiting_since),
             tickets.c.reference,
         )
-        return await self._get(in_order.limit(1).with_for_update(key_share=True, of=tickets))
+        # One after the other, because one that can't be read shuts out no others.
+        for known in await self._find(in_order):
+            one = waiting.where(tickets.c.reference == known.reference).with_for_update(key_share=True, of=tickets)
+            if (locked := await self._find_first(one)) is not None:
+                return locked
+        return None
 
     async def save(self, ticket: Ticket) -> Ticket:
         """Save a locked ticket, and return it with its next version."""

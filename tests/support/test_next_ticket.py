@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui.reader import Reader
@@ -20,6 +20,7 @@ from bot.support.repository import TicketRepository
 from bot.support.screens.next_ticket import Work, show_work
 from bot.support.service import TicketReminderService, UserTicketService, tell_ticket
 from bot.support.staff_service import CLAIM_LASTS
+from bot.support.tables import tickets
 from bot.users.model import User
 from tests.orders.builders import an_order
 from tests.screens import JAKARTA, NOW
@@ -116,6 +117,16 @@ async def test_two_agents_never_get_the_same_ticket(system: TicketSystem) -> Non
     rinas, oscars = ({each.reference for each in got[at::2] if each} for at in (0, 1))
     assert len(rinas) == len(oscars) == 1, "each gets their own again until they have done something with it"
     assert rinas.isdisjoint(oscars)
+
+
+async def test_a_ticket_that_cannot_be_read_shuts_none_of_the_others_out(system: TicketSystem) -> None:
+    of = await open_tickets(system)
+    is_first = tickets.c.reference == of["paid"].reference
+    async with system.store.transaction() as tx:
+        await tx.connection.execute(update(tickets).where(is_first).values(cause="unheard of"))
+    claimed = await system.tickets.claim_next(RINA)
+    assert claimed is not None
+    assert claimed.reference == of["failed"].reference
 
 
 async def test_a_claim_stays_its_agents_as_long_as_they_ask_and_is_never_lost_with_them(system: TicketSystem) -> None:
