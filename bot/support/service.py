@@ -142,12 +142,14 @@ async def answer_on_page(tx: Transaction, reference: str, text: str, *, by: int,
     """Save what the page of an order says to a payer without a chat, in place of what it said before.
 
     Raises:
-        Rejection: no such order, or its payer has a chat. No text, or over `MAX_PAGE_ANSWER` characters. It has the
-            recipient's number, which a payer may not see. The order has just changed.
+        Rejection: no such order, or its payer has a chat. Its page is the receipt. No text, or over `MAX_PAGE_ANSWER`
+            characters. It has the recipient's number, which a payer may not see. The order has just changed.
     """
     order = await OrderRepository(tx).get_if_readable(reference)
     if order is None or order.payer.secret_hash is None:
         raise Rejection("support.page_answer.how")
+    if order.state == COMPLETED:
+        raise Rejection("support.page_answer.receipt")
     if not 0 < len(text) <= MAX_PAGE_ANSWER:
         raise Rejection("support.page_answer.length", most=MAX_PAGE_ANSWER)
     _check_quote(order, text)

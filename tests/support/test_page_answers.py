@@ -11,6 +11,7 @@ from bot.infra.db.database import Database
 from bot.orders.order import payer_on_page
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import orders
+from bot.settlement.model import COMPLETED
 from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
 from bot.support.service import HIDDEN_NUMBER, MAX_PAGE_ANSWER, answer_on_page
@@ -50,6 +51,7 @@ async def test_the_newest_answer_counts_is_sealed_and_in_the_audit_log(store: Da
     ("changes", "text", "key"),
     [
         ({"payer": None}, "hello", "support.page_answer.how"),
+        ({"state": COMPLETED}, "hello", "support.page_answer.receipt"),
         ({}, "", "support.page_answer.length"),
         ({}, "x" * (MAX_PAGE_ANSWER + 1), "support.page_answer.length"),
         ({}, "your money went to 8620-123-456", HIDDEN_NUMBER),
@@ -58,8 +60,8 @@ async def test_the_newest_answer_counts_is_sealed_and_in_the_audit_log(store: Da
 async def test_what_cant_be_answered_is_refused(
     store: Database, changes: dict[str, object], text: str, key: str
 ) -> None:
-    payer = an_order("R2345AB").payer
-    await has_order(store, number="8620123456", **({"payer": payer} if changes else {}))
+    in_chat = {"payer": an_order().payer} if "payer" in changes else {}
+    await has_order(store, number="8620123456", **changes | in_chat)
     with pytest.raises(Rejection) as refused:
         await answer(store, text)
     assert refused.value.key == key

@@ -136,7 +136,7 @@ class Lookup:
     def _keep(self, token: str, order: Order) -> Order:
         if len(self._known) >= MAX_KEPT:
             self._known.clear()
-        order = replace(order, number="", holder=None, refusal=None, contact=None)
+        order = replace(order, number="", holder=None, refusal=None, contact=None, answer=None)
         self._known[token] = _Known(order, self._seconds() + FRESH_SECONDS)
         return order
 
