@@ -91,7 +91,7 @@ async def test_staff_find_what_they_may_do_in_the_menu_and_nobody_else_does(kiri
     everybodys = await commands(kirim, "all_private_chats")
     assert supports[:2] == ["next", "tickets"]
     assert "broadcast" not in supports
-    assert operators[:2] == ["status", "broadcast"]
+    assert operators[:3] == ["status", "find", "broadcast"]
     assert {"audit"} <= set(operators)
     assert {"tickets", "audit", "broadcast"}.isdisjoint(everybodys)
     assert set(everybodys) <= set(supports) & set(operators)
