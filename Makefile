@@ -18,7 +18,7 @@ run: $(RUNS)
 
 # All tests. They find or start PostgreSQL and Chromium automatically, and say in one line what they have to leave out.
 test: compiled
-	@$(PYTEST) -n $(WORKERS) --dist worksteal $(ARGS)
+	@$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # The tests that aren't slow and need no process, browser or PostgreSQL.
 quick: compiled

@@ -34,6 +34,12 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("kirim")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # Stories over processes take longest. What begins last, others wait for.
+    items.sort(key=lambda item: not item.nodeid.startswith(("tests/replicas/", "tests/e2e/")))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def one_ssl_context() -> Iterator[None]:
     """Share one SSL context between all clients: making one takes 20 ms, and tests don't need it."""

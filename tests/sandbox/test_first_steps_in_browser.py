@@ -13,6 +13,7 @@ from playwright.async_api import expect
 from bot.payments.qr import render_png
 from tests.e2e.local_times import JAKARTA
 from tests.sandbox.telegram_sandbox import EMMA, OSCAR, SARI
+from tests.waiting import found
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator, ViewportSize
@@ -140,7 +141,11 @@ async def test_the_panel_offers_invoices_without_an_expiry_of_their_own(chat: Ch
     none = chat.page.get_by_test_id("invoiceExpirySeconds-none")
     await none.check(force=True)
     await expect(none).to_be_checked()
-    assert (await chat.control("settings"))["invoiceExpirySeconds"] is None
+    await found(
+        lambda: chat.control("settings"),
+        lambda settings: settings["invoiceExpirySeconds"] is None,
+        what="the saved setting",
+    )
 
 
 # Time passes only while the scene waits.

@@ -110,6 +110,7 @@ async def test_an_asker_who_blocked_the_bot_reads_on_return_what_has_come_in(sha
     await asyncio.gather(*(shared_system.service.pays(order) for order in orders))
     await complete_order(shared_system, orders[0])
     await wait_for_row(shared_system, orders[0], state="COMPLETED")
+    await wait_for_row(shared_system, orders[1], is_paid=True)
     await wait_until_undeliverable(shared_system, sari)
     await sari.blocks(blocked=False)
     shown = await sari.sees(like("payment_requests.missed"))
