@@ -9,8 +9,8 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 
-BEFORE: Final = "316f3eac"
-"""The last commit before the code of the bot was reduced."""
+BEFORE: Final = "cba80ada"
+"""The commit to compare with. Later ones ask an order's questions in the same words."""
 
 
 @contextmanager
