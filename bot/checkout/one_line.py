@@ -26,9 +26,9 @@ from bot.core.money import Ambiguous, AmountRejected, AmountUnreadable, ForeignC
 from bot.core.money.tokens import Token
 from bot.core.text import plain
 from bot.recipients.banks import display_name
-from bot.recipients.model import SavedRecipient, find_by_beginning, find_current_method, recipient_title
+from bot.recipients.model import SavedRecipient, find_by_beginning, recipient_title
 from bot.recipients.numbers import clean_number
-from bot.settlement.model import PayoutMethod
+from bot.settlement.model import PayoutMethod, find_by_pair
 
 ASKS: Final = re.compile(
     r"\A[^\w/]*(?:(?:tolong|tlg|mau|ingin|saya|aku|please|i want to)\s+)*(?:minta|tagih|ask for|request)\b"
@@ -260,7 +260,7 @@ def fill_draft(
         terms = replace(filled.terms, note=reading.reference, note_asked=True, is_reusable=False)
         filled = replace(filled, terms=terms)
     recipient = reading.recipient
-    method = find_current_method(recipient, methods) if recipient is not None else None
+    method = find_by_pair(methods, recipient.method.pair) if recipient is not None else None
     if recipient is not None and method is not None:
         filled = with_recipient(filled, recipient, method)
         return replace(filled, step=Step.AMOUNT) if reading.asks_amount else filled
@@ -277,7 +277,7 @@ def _asks_amount_first(draft: OrderDraft, reading: LineReading) -> bool:
 
 def has_vanished(reading: LineReading, methods: Sequence[PayoutMethod]) -> bool:
     """Return whether the line means a saved recipient whose destination is no longer in the live list."""
-    return reading.recipient is not None and find_current_method(reading.recipient, methods) is None
+    return reading.recipient is not None and find_by_pair(methods, reading.recipient.method.pair) is None
 
 
 def _is_amount_at_most(line: OneLine) -> bool:

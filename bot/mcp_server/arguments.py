@@ -191,11 +191,6 @@ def require_one_amount(sat_amount: int | None, idr_amount: int | None) -> Amount
     )
 
 
-def find_method(methods: tuple[PayoutMethod, ...], code: str, name: str) -> PayoutMethod | None:
-    """Return the entry of the live list with this code and name (4.5.3)."""
-    return next((method for method in methods if method.pair == (code, name)), None)
-
-
 def unlisted_error(methods: tuple[PayoutMethod, ...], code: str, name: str) -> Refusal:
     """Return the error for an unknown pair, with the pair that is probably meant."""
     near = [method for method in methods if method.code == code or method.name.casefold() == name.casefold()]

@@ -51,7 +51,7 @@ from bot.orders.placement.invoice_check import Unpayable
 from bot.payments.tokens import LIGHTNING, SYMBOLS, TOKENS
 from bot.rates.model import Estimate, estimate
 from bot.settlement.errors import SettlementFailure
-from bot.settlement.model import CreatedOrder, NewestOrders, OrderRequest, PayoutMethod
+from bot.settlement.model import CreatedOrder, NewestOrders, OrderRequest, PayoutMethod, find_by_pair
 
 log = structlog.get_logger(__name__)
 
@@ -166,7 +166,7 @@ class OrderCreation:
     async def _method(self, code: str, name: str) -> PayoutMethod:
         """Return the destination. The list is read before each creation of an order (settlement API, 4.2)."""
         listed = await self._service.methods(fresh=True)
-        found = args.find_method(listed, code, name)
+        found = find_by_pair(listed, (code, name))
         if found is None:
             raise args.unlisted_error(listed, code, name)
         closed = args.explain_closed(found, self._service.rules)

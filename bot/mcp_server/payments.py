@@ -100,17 +100,7 @@ def check_known_payment(order: OrderReport, rules: AgentRules, *, allowed: Amoun
     """Return the payment of a listed order. Raise `Unpayable` if there is none, or a wrong one."""
     if not awaits_payment(order):
         raise Unpayable(NOT_AWAITED)
-    created = CreatedOrder(
-        service_id=order.service_id,
-        sats=order.sats,
-        idr=order.idr,
-        btc_idr=order.btc_idr,
-        bolt11=order.bolt11,
-        deposit=order.deposit,
-        expires_at=order.expires_at,
-        state=order.state,
-    )
-    requested, channel = Amount("SAT", order.sats), order.channel or LIGHTNING
+    created, requested, channel = order.as_created(), Amount("SAT", order.sats), order.channel or LIGHTNING
     shown = check_created(
         created, requested=requested, channel=channel, network=rules.network, allowed=allowed, now=now
     )

@@ -9,7 +9,6 @@ import structlog
 from bot.core.errors import Rejection
 from bot.infra.drawing.off_loop import render_chart_off_loop
 from bot.infra.feature import Infra
-from bot.infra.i18n import Html
 from bot.infra.logging import bind_fields
 from bot.infra.telegram.ui.routes import Audience, Menu, Routes
 from bot.infra.telegram.ui.screen import Screen
@@ -28,7 +27,7 @@ from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.destinations.model import DestinationsHealth
 from bot.orders.history import HistoryPage, read_page, read_page_with
 from bot.orders.order import Order
-from bot.orders.placement.service import MethodVanished, OrderService
+from bot.orders.placement.service import OrderService
 from bot.orders.preferences import find_topic_by_name, set_mode
 from bot.orders.receipts.handlers import ReceiptHandlers
 from bot.orders.repository import OrderRepository
@@ -36,8 +35,7 @@ from bot.orders.screens import order_messages, order_page, preferences
 from bot.orders.screens.formatting import format_order_line
 from bot.orders.screens.order_lists import show_history, show_open_orders
 from bot.orders.status_handlers import StatusMessages
-from bot.recipients.formatting import format_method
-from bot.settlement.errors import SettlementFailure
+from bot.settlement.errors import MethodVanished, SettlementFailure
 from bot.staff.staff_chat import SupportContacts
 from bot.users.buttons import send_row
 from bot.users.model import press_event
@@ -169,7 +167,7 @@ class OrderHandlers:
         except (Rejection, MethodVanished, SettlementFailure) as failure:
             # The question stays open, so that the user can try later.
             await session.acknowledge()
-            session.notice = _explain_failure(session, order, failure)
+            session.notice = order_messages.explain_failure(session.reader, order, failure)
             await self._status_messages.update_pressed(session, order)
             return
         if new_attempt is None:
@@ -224,14 +222,6 @@ class OrderHandlers:
             events = await OrderRepository(tx).events(order.reference)
         screen = order_page.screen(session.reader, order, events, help_offered=self._contacts.is_offered)
         await session.show(session.with_resume(screen))
-
-
-def _explain_failure(session: Session, order: Order, failure: Exception) -> Html:
-    if isinstance(failure, Rejection):
-        return session.format_rejection(failure)
-    if isinstance(failure, MethodVanished):
-        return session.t("orders.repeat.vanished", name=format_method(order.method))
-    return session.t("orders.cannot_check")
 
 
 class DestinationHandlers:

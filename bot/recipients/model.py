@@ -1,6 +1,6 @@
 """Recipients, and how a saved one is found."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -36,11 +36,6 @@ def recipient_title(recipient: SavedRecipient) -> str:
     return recipient.label or recipient.holder or ""
 
 
-def find_current_method(recipient: SavedRecipient, methods: Sequence[PayoutMethod]) -> PayoutMethod | None:
-    """Return the recipient's destination from the live list, or None if it is no longer listed."""
-    return next((method for method in methods if _is_at(recipient, method)), None)
-
-
 def find_saved(
     recipients: Iterable[SavedRecipient], method: PayoutMethod | None, number: str | None
 ) -> SavedRecipient | None:
@@ -50,7 +45,7 @@ def find_saved(
     """
     if method is None or not number:
         return None
-    return next((each for each in recipients if _is_at(each, method) and each.number == number), None)
+    return next((each for each in recipients if each.method.pair == method.pair and each.number == number), None)
 
 
 def find_by_name(recipients: Iterable[SavedRecipient], typed: str) -> tuple[SavedRecipient, ...]:
@@ -63,7 +58,3 @@ def find_by_beginning(recipients: Iterable[SavedRecipient], typed: str) -> tuple
     """Return the recipients whose name begins with `typed`."""
     wanted = plain(typed).casefold()
     return tuple(each for each in recipients if wanted and plain(recipient_title(each)).casefold().startswith(wanted))
-
-
-def _is_at(recipient: SavedRecipient, method: PayoutMethod) -> bool:
-    return (recipient.method.code, recipient.method.name) == (method.code, method.name)

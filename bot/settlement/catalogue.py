@@ -9,8 +9,8 @@ from bot.core.clock import Clock
 from bot.infra.logging import shared_task_context
 from bot.payments.tokens import LIGHTNING, TOKENS
 from bot.settlement.client import SettlementClient
-from bot.settlement.errors import SettlementFailure
-from bot.settlement.model import PayoutMethod, Quote
+from bot.settlement.errors import MethodVanished, SettlementFailure
+from bot.settlement.model import PayoutMethod, Quote, find_by_pair
 
 T = TypeVar("T")
 
@@ -70,6 +70,13 @@ class ServiceCatalogue:
     async def methods(self, *, fresh: bool = False) -> tuple[PayoutMethod, ...]:
         """Return the live list of payout methods. Raise `SettlementFailure` if it can't be read."""
         return await self._methods.get(fresh=fresh)
+
+    async def find(self, known: PayoutMethod, *, fresh: bool = False) -> PayoutMethod:
+        """Return a payout method as the live list has it now. Raise `MethodVanished`, or as `methods` does."""
+        current = find_by_pair(await self.methods(fresh=fresh), known.pair)
+        if current is None:
+            raise MethodVanished
+        return current
 
     @property
     def listed(self) -> tuple[PayoutMethod, ...]:

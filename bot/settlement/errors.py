@@ -25,6 +25,10 @@ from http import HTTPStatus
 from typing import ClassVar
 
 
+class MethodVanished(Exception):
+    """A destination of before is no longer in the live list. No call has failed."""
+
+
 class SettlementFailure(Exception):
     """A failed call to the settlement service. Its text is safe to log.
 

@@ -3,7 +3,7 @@
 The types of the fields say how each is read (`reading`). How calls can fail is in `errors`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum
@@ -86,6 +86,11 @@ class PayoutMethod:
     def key(self) -> str:
         """Return ten characters that identify this pair of code and name in a button. They never change."""
         return blake2s(f"{self.code}\x00{self.name}".encode(), digest_size=5).hexdigest()
+
+
+def find_by_pair(methods: Iterable[PayoutMethod], pair: tuple[str, str]) -> PayoutMethod | None:
+    """Return the payout method with this code and name (settlement API, 4.5.3), or None if it isn't listed."""
+    return next((each for each in methods if each.pair == pair), None)
 
 
 QUOTE_STALE_AFTER = timedelta(minutes=10)
@@ -207,6 +212,19 @@ class OrderReport:
     def is_terminal(self) -> bool:
         """Return whether the order can't change again (settlement API, 3). An unknown state isn't terminal."""
         return self.state in TERMINAL_STATES
+
+    def as_created(self) -> "CreatedOrder":
+        """Return what the answer to the order's creation would have said, as far as the record has it."""
+        return CreatedOrder(
+            service_id=self.service_id,
+            sats=self.sats,
+            idr=self.idr,
+            btc_idr=self.btc_idr,
+            bolt11=self.bolt11,
+            deposit=self.deposit,
+            expires_at=self.expires_at,
+            state=self.state,
+        )
 
 
 def _deposit_of(row: Mapping[str, object]) -> Deposit | None:

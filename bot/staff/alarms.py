@@ -16,7 +16,7 @@ from bot.core.time_of_day import is_quiet
 from bot.core.zones import PRESUMED
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
-from bot.infra.outbox.model import format_subject
+from bot.infra.outbox.model import format_moment, format_subject
 from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.audit import record_audit
 from bot.staff.model import (
@@ -172,7 +172,7 @@ class AlarmService:
             if alarm is not None:
                 notified = await list_notified(tx, alarm, self._operators - {by}, now)
                 again = alarm_notifications(notified, AlarmNotification.RAISED, alarm, now)
-                await OutboxRepository(tx).add([replace(each, mark=f"{now:%Y%m%dT%H%M%S%f}") for each in again])
+                await OutboxRepository(tx).add([replace(each, mark=format_moment(now)) for each in again])
                 await self._record_handled(tx, kind, subject, by, UNDONE)
                 # Support says how a failed order ended, too. Of any other alarm, only what an operator said is undone.
                 if kind is AlarmKind.ORDER_FAILED or (last and last.facts.get(OUTCOME) != Outcome.OTHER):
@@ -287,7 +287,7 @@ async def clear_alarm(
     notified = await list_notified(tx, alarm, operator_ids, now)
     ended = alarm_notifications(notified, AlarmNotification.CLEARED, cleared, now, by=by)
     # What was undone can be resolved again.
-    await OutboxRepository(tx).add([replace(each, mark=f"{now:%Y%m%dT%H%M%S%f}") if by else each for each in ended])
+    await OutboxRepository(tx).add([replace(each, mark=format_moment(now)) if by else each for each in ended])
     return True
 
 

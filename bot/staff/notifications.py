@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.infra.outbox.model import NoPayload, Notification, NotificationKind, format_subject
+from bot.infra.outbox.model import NoPayload, Notification, NotificationKind, format_moment, format_subject
 from bot.infra.telegram.ui.screen import Screen
 from bot.staff import screens
 from bot.staff.model import Alarm, AlarmSubjects, Subjects, takers
@@ -41,21 +41,21 @@ def alarm_notifications(
     operator_ids: Iterable[int], kind: AlarmNotification, alarm: Alarm, now: datetime, *, by: int = 0
 ) -> list[Notification[AlarmPayload]]:
     """Return a notification about an alarm for each operator. Those about one incident have the same subject."""
-    subject = format_subject("alarm", alarm.kind, alarm.subject, _format_time(alarm.raised_at))
+    subject = format_subject("alarm", alarm.kind, alarm.subject, format_moment(alarm.raised_at))
     return [kind.create(each, subject, AlarmPayload(alarm, by), now) for each in sorted(operator_ids)]
 
 
 def reminder_notifications(operator_ids: Iterable[int], now: datetime) -> list[Notification[NoPayload]]:
     """Return a notification for each operator that reminds of all open alarms."""
     kind = AlarmNotification.REMINDER
-    subject = format_subject("alarm", kind, _format_time(now))
+    subject = format_subject("alarm", kind, format_moment(now))
     return [kind.create(each, subject, NoPayload(), now) for each in sorted(operator_ids)]
 
 
 def taken_notifications(operator_ids: Iterable[int], by: int, now: datetime) -> list[Notification[TakenPayload]]:
     """Return a notification for each other operator that one of them is on alarms since now."""
     kind = AlarmNotification.TAKEN
-    subject = format_subject("alarm", kind, by, _format_time(now))
+    subject = format_subject("alarm", kind, by, format_moment(now))
     return [kind.create(each, subject, TakenPayload(by, now), now) for each in sorted(operator_ids)]
 
 
@@ -111,7 +111,3 @@ class AlarmMessages:
     async def _load_subjects(self, context: RenderContext, alarms: Iterable[Alarm]) -> Subjects:
         async with context.database.reading() as tx:
             return await self._subjects.load_all(tx, alarms)
-
-
-def _format_time(moment: datetime) -> str:
-    return f"{moment:%Y%m%dT%H%M%S%f}"

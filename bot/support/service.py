@@ -15,7 +15,7 @@ from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import NotificationStatus, Queue, format_mark
+from bot.infra.outbox.model import NotificationStatus, Queue, format_mark, format_moment
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.workers import run_each
 from bot.orders.order import Order, OrderProblem
@@ -470,7 +470,7 @@ class TicketReminderService(TicketService):
             is_first = reminder is StaffNotification.WAITS
             chats = await self._staff_chat.chats(tx) if is_first else tuple(sorted(self._operators))
             # A ticket can wait several times, so the start of the wait is the mark.
-            mark = f"{ticket.waiting_since:%Y%m%dT%H%M%S%f}"
+            mark = format_moment(ticket.waiting_since)
             about = AboutTicket(reference, since=ticket.waiting_since)
             await notify(tx, chats, reminder, about, now, mark)
             return True

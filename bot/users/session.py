@@ -20,7 +20,7 @@ from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT, Attempt
 from bot.infra.telegram.inbound.model import ChatState
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
-from bot.infra.telegram.ui.reader import Reader, format_arguments
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.users.model import HANDLED_BY_QUESTION, User, UserEvent
 from bot.users.phrase import Suggestion, draw_suggestion, find_suggestion_text
@@ -217,7 +217,7 @@ class Session:
 
     def format_rejection(self, rejection: Rejection) -> Html:
         """Return the reason of a rejection, in the user's language and time zone."""
-        return self.t(rejection.key, **format_arguments(self.t, rejection, self.infra.clock.now(), self.zone))
+        return self.reader.format_rejection(rejection)
 
     def with_resume(self, screen: Screen) -> Screen:
         """Return `screen` with a button back to the conversation's open question, if there is one."""

@@ -40,13 +40,13 @@ from bot.orders.limits import Limits, can_still_be_paid
 from bot.orders.messages import order_subject
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, Phase
-from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
+from bot.orders.placement.service import ConfirmationOutdated
 from bot.orders.repository import OrderRepository
 from bot.orders.status_handlers import StatusMessages
 from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.payments import bolt11
 from bot.payments.tokens import LIGHTNING
-from bot.settlement.errors import SettlementFailure
+from bot.settlement.errors import MethodVanished, SettlementFailure
 from bot.settlement.model import OrderReport, OrderRequest
 from bot.staff.model import AlarmKind
 from bot.staff.repository import AlarmRepository

@@ -12,9 +12,9 @@ from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Phase
-from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
+from bot.orders.placement.service import ConfirmationOutdated
 from bot.orders.placement.submission import LIST_SECONDS
-from bot.settlement.errors import KeyRefused, NeverReached, Refused
+from bot.settlement.errors import KeyRefused, MethodVanished, NeverReached, Refused
 from bot.settlement.http import Timeouts
 from bot.settlement.transport import DELIVERED_WITHIN_SECONDS
 from bot.staff.notifications import AlarmNotification

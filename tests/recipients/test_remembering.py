@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from bot.orders.placement.service import MethodVanished
 from bot.recipients.model import SavedRecipient
 from bot.recipients.service import RecipientService
+from bot.settlement.errors import MethodVanished
 from tests.orders.order_system import EMMA, NUMBER, OrderSystem
 from tests.settlement.builders import BCA, BRI, GOPAY
 from tests.settlement.fake_settlement import FakeSettlement

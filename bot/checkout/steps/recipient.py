@@ -31,13 +31,13 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, in_rows
 from bot.orders.placement.service import OrderService
 from bot.recipients.formatting import format_full_method, format_method, format_recipient
 from bot.recipients.holders import read_holder
-from bot.recipients.model import SavedRecipient, find_by_beginning, find_by_name, find_current_method
+from bot.recipients.model import SavedRecipient, find_by_beginning, find_by_name
 from bot.recipients.numbers import clean_number
 from bot.recipients.screens import page_row
 from bot.recipients.search import SearchResult, search
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.errors import NotUnderstood, SettlementFailure
-from bot.settlement.model import BANK, EWALLET, PayoutMethod
+from bot.settlement.model import BANK, EWALLET, PayoutMethod, find_by_pair
 from bot.users.session import Session
 
 PAGE = 8
@@ -125,7 +125,7 @@ async def find_method(catalogue: ServiceCatalogue, known: PayoutMethod) -> Payou
         methods = await catalogue.methods()
     except SettlementFailure:
         methods = ()
-    return next((each for each in methods if each.pair == known.pair), None) if methods else known
+    return find_by_pair(methods, known.pair) if methods else known
 
 
 def _is_mobile(number: str | None) -> bool:
@@ -137,7 +137,7 @@ def _take_recipient(draft: OrderDraft, recipient: SavedRecipient, methods: Seque
     """Return the draft for a saved recipient. The list may no longer have their destination."""
     if not methods:  # an empty list says nothing about this destination
         raise NotUnderstood("the list is empty")
-    method = find_current_method(recipient, methods)
+    method = find_by_pair(methods, recipient.method.pair)
     if method is None:
         raise Rejection("checkout.recipient.vanished", name=format_method(recipient.method))
     return with_recipient(draft, recipient, method)

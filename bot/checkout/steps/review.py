@@ -20,14 +20,14 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, in_rows
 from bot.orders.destinations.health import DestinationHealthService
 from bot.orders.destinations.screens import format_destination_health
 from bot.orders.order import Order
-from bot.orders.placement.service import ConfirmationOutdated, MethodVanished, OrderService
+from bot.orders.placement.service import ConfirmationOutdated, OrderService
 from bot.orders.screens.formatting import format_channel, format_full_price, format_price
 from bot.orders.screens.order_messages import show_confirmed
 from bot.payments.tokens import LIGHTNING, TOKENS
 from bot.rates.model import Estimate, estimate
 from bot.recipients.formatting import format_full_method, format_method, group_digits
 from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.errors import NotUnderstood, SettlementFailure
+from bot.settlement.errors import MethodVanished, NotUnderstood, SettlementFailure
 from bot.users.screens import SHOW_PHRASE
 from bot.users.session import Session, SessionKey
 

@@ -282,6 +282,12 @@ def _draw_smooth(side: int, draw: Callable[[ImageDraw.ImageDraw, int], object]) 
     return large.resize((side, side), Image.Resampling.BOX)
 
 
+def _to_bytes(image: Image.Image, form: str, **how: float) -> bytes:
+    file = io.BytesIO()
+    image.save(file, form, **how)
+    return file.getvalue()
+
+
 class Canvas:
     """A canvas of one colour. Positions are from the upper left. The caller names the background it draws on."""
 
@@ -340,17 +346,16 @@ class Canvas:
 
     def png(self) -> bytes:
         """Return a PNG with 8 bits per pixel. The same drawing gives the same bytes."""
-        return self._save("PNG", compress_level=_COMPRESSION)
+        return _to_bytes(self._coloured(), "PNG", compress_level=_COMPRESSION)
 
     def pdf(self, width_mm: int) -> bytes:
         """Return a PDF with one page of this width."""
-        return self._save("PDF", "RGB", resolution=WIDTH * _MM_PER_INCH / width_mm, quality=_PRINT_QUALITY)
+        resolution = WIDTH * _MM_PER_INCH / width_mm
+        return _to_bytes(self._coloured().convert("RGB"), "PDF", resolution=resolution, quality=_PRINT_QUALITY)
 
-    def _save(self, form: str, mode: str = "P", **how: float) -> bytes:
+    def _coloured(self) -> Image.Image:
         self._image.putpalette(bytes(value for colour in self._palette for value in colour))
-        file = io.BytesIO()
-        self._image.convert(mode).save(file, form, **how)
-        return file.getvalue()
+        return self._image
 
     def _index(self, colour: str) -> int:
         if colour not in self._plain:

@@ -92,6 +92,11 @@ def format_mark(*parts: object) -> str:
     return ".".join(str(part) for part in parts)
 
 
+def format_moment(moment: datetime) -> str:
+    """Return a time as a part of a subject or a mark, exact to the microsecond."""
+    return f"{moment:%Y%m%dT%H%M%S%f}"
+
+
 class NotificationStatus(StrEnum):
     """The status of a notification."""
 

@@ -18,11 +18,13 @@ from starlette.types import ASGIApp
 
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
+from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.http.health import Health, create_health_app
 from bot.infra.http.server import SecurityHeadersMiddleware
 from bot.infra.i18n import Html, Translations, Translator
+from bot.infra.telegram.ui.reader import Reader
 from bot.orders.destinations.model import DestinationsHealth, PayoutTimes
 from bot.orders.order import Order, OrderStatus
 from bot.orders.pay_page import rendering
@@ -40,7 +42,6 @@ from bot.orders.pay_page.payer import (
     COOKIE,
     PayerAnswers,
     PayersOfPages,
-    explain_failure,
     is_payer,
     read_form,
     set_cookie,
@@ -56,13 +57,13 @@ from bot.orders.pay_page.rendering import (
     language_of,
     shown_status,
 )
-from bot.orders.placement.service import MethodVanished
 from bot.orders.receipts.codes import VERIFY_PATH, SentOrder, compact_code, read_code, receipt_url
 from bot.orders.receipts.service import UnreadableReceipt, find_by_codes, find_sent_orders, render_receipt_off_loop
+from bot.orders.screens.order_messages import explain_failure
 from bot.orders.screens.payment import PATH, TOKEN, PaymentDetails, get_payment_details
 from bot.payments import qr
 from bot.payments.errors import DepositCheckError, UnrenderableQr
-from bot.settlement.errors import SettlementFailure
+from bot.settlement.errors import MethodVanished, SettlementFailure
 from bot.users.model import UNNAMED, Provider
 
 CODES_PACE = Pace(batch=20, pause_seconds=0.2, max_waiting=500)
@@ -240,8 +241,8 @@ class PageHandlers:
         try:
             following = await self._payers.take(order, form) or order
         except (Rejection, MethodVanished, SettlementFailure) as failure:
-            t = self._translations.get(language_of(request))
-            return await self._show(request, order, explain_failure(t, failure, order, self._clock.now()))
+            reader = Reader(self._translations.get(language_of(request)), PRESUMED, self._clock.now())
+            return await self._show(request, order, explain_failure(reader, order, failure))
         token = following.page_token or ""
         answer = RedirectResponse(f"{token}?{PARAMETER}={language_of(request)}", status_code=303)
         set_cookie(answer, self._site.public_url, f"{PATH}{token}", proof)

@@ -15,20 +15,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bot.core.errors import Rejection
 from bot.core.text import plain
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.reader import Reader, format_arguments
+from bot.infra.telegram.ui.reader import Reader
 from bot.orders.buttons import OrderAction
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import HoldReason, Order, OrderStatus, Phase, payer_on_page
 from bot.orders.pay_page.rendering import ASKED, is_of_page
-from bot.orders.placement.service import MethodVanished, OrderService
+from bot.orders.placement.service import OrderService
 from bot.orders.repository import OrderRepository
 from bot.orders.screens.order_messages import ANSWERS, QUESTION_OF, show_status_or_question
-from bot.recipients.formatting import format_method
 
 COOKIE: Final = "payer"
 COOKIE_SECONDS: Final = 30 * 24 * 3600
@@ -121,15 +119,6 @@ class PageHtml(str):
 def to_page(text: Html) -> PageHtml:
     """Return a text of a chat for a page."""
     return PageHtml(text.replace("\n", "<br>"))
-
-
-def explain_failure(t: Translator, failure: Exception, order: Order, now: datetime) -> Html:
-    """Return why an answer couldn't be used now."""
-    if isinstance(failure, Rejection):
-        return t(failure.key, **format_arguments(t, failure, now, PRESUMED))
-    if isinstance(failure, MethodVanished):
-        return t("orders.repeat.vanished", name=format_method(order.method))
-    return t("orders.cannot_compare" if order.phase is Phase.NEEDS_CONFIRMATION else "orders.cannot_check")
 
 
 def _ask(t: Translator, order: Order, now: datetime) -> dict[str, object]:

@@ -236,13 +236,4 @@ NOTIFICATIONS_OF = {Phase.UNKNOWN: (OrderNotification.CHECKING,), Phase.UNRESOLV
 
 
 def _as_created(order: Order, report: OrderReport) -> CreatedOrder:
-    return CreatedOrder(
-        service_id=report.service_id,
-        sats=report.sats,
-        idr=report.idr,
-        btc_idr=report.btc_idr,
-        bolt11=report.bolt11 if order.channel == LIGHTNING else None,
-        deposit=report.deposit,
-        expires_at=None,
-        state=report.state,
-    )
+    return replace(report.as_created(), bolt11=report.bolt11 if order.channel == LIGHTNING else None, expires_at=None)

@@ -36,11 +36,7 @@ from bot.settlement.errors import NotUnderstood, SettlementFailure, SlowDown
 from bot.settlement.model import OrderReport, OrderRequest, PayoutMethod, Quote
 from bot.users.repository import UserRepository
 
-__all__ = ["ConfirmationOutdated", "MethodVanished", "OrderRules", "OrderService", "PlaceOrder"]
-
-
-class MethodVanished(Exception):
-    """The destination is no longer in the live list."""
+__all__ = ["ConfirmationOutdated", "OrderRules", "OrderService", "PlaceOrder"]
 
 
 class ConfirmationOutdated(Exception):
@@ -148,7 +144,7 @@ class OrderService:
             SettlementFailure: the live list can't be read.
             In each case nothing is saved.
         """
-        current = await self._find_method(request.wanted.method)
+        current = await self.catalogue.find(request.wanted.method, fresh=True)
         estimated = estimate(request.wanted.amount, request.quote)
         agreed = max(estimated.sats, request.reviewed_sats or 0)
         self.rules.check_amount(current, idr=estimated.idr, sats=agreed)
@@ -200,7 +196,7 @@ class OrderService:
             lost = await OrderRepository(tx).get(reference)
         if lost is None or lost.phase is not Phase.UNRESOLVED:
             return None
-        method = await self._find_method(lost.method)
+        method = await self.catalogue.find(lost.method, fresh=True)
         self.rules.check_amount(method, idr=lost.expected_idr, sats=lost.expected_sats)
         quote = None if lost.channel == LIGHTNING else await self.catalogue.quote(fresh=True)
         async with self._database.transaction() as tx:
@@ -329,14 +325,6 @@ class OrderService:
             return withhold(order, OrderNotification.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
         payable_order = make_payable(order, now)
         return InvoiceCheck(payable_order, payment_notifications(payable_order), note=EventNote.PRICE_ACCEPTED)
-
-    async def _find_method(self, method: PayoutMethod) -> PayoutMethod:
-        """Return the destination as the live list has it now. Raises `MethodVanished` and `SettlementFailure`."""
-        methods = await self.catalogue.methods(fresh=True)
-        current = next((each for each in methods if each.pair == method.pair), None)
-        if current is None:
-            raise MethodVanished
-        return current
 
     async def _methods_by_pair(self) -> Mapping[tuple[str, str], PayoutMethod]:
         """Return the live list, or an empty one if it can't be read. Then the cap stored with the order applies."""

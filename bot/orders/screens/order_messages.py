@@ -10,6 +10,7 @@ support has to find out.
 from dataclasses import replace
 from datetime import datetime
 
+from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.reader import Reader, clip
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
@@ -30,6 +31,7 @@ from bot.orders.screens.formatting import (
 from bot.orders.screens.order_lists import status_emoji, status_key
 from bot.rates.model import price_drift_percent
 from bot.recipients.formatting import format_destination, format_method, group_digits, kind_key
+from bot.settlement.errors import MethodVanished
 from bot.settlement.model import COMPLETED, FAILED, OrderStep
 from bot.users.buttons import send_row
 
@@ -425,6 +427,15 @@ CANCEL_ANSWERS = {
     OrderStatus.CONVERTING: "orders.asked.cancel_paid",
     OrderStatus.SENDING: "orders.asked.cancel_paid",
 }
+
+
+def explain_failure(reader: Reader, order: Order, failure: Exception) -> Html:
+    """Return why an answer to the question about an order couldn't be used now. The question stays open."""
+    if isinstance(failure, Rejection):
+        return reader.format_rejection(failure)
+    if isinstance(failure, MethodVanished):
+        return reader.t("orders.repeat.vanished", name=format_method(order.method))
+    return reader.t("orders.cannot_compare" if order.phase is Phase.NEEDS_CONFIRMATION else "orders.cannot_check")
 
 
 def explain_next_step(reader: Reader, order: Order, reached_by: str) -> Html:

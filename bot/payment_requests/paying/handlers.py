@@ -12,14 +12,12 @@ from bot.infra.telegram.ui.routes import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.feature import Orders
 from bot.orders.order import Order, Payer, payer_in_chat
-from bot.orders.placement.service import MethodVanished
 from bot.payment_requests.buttons import REASONS, PayAction, PayButton
 from bot.payment_requests.model import LINK, PaymentRequest, read_token
 from bot.payment_requests.paying import screens
 from bot.payment_requests.paying.service import Confirmation, NotPayable, PayService, read_rupiah
 from bot.payment_requests.service import ReportService
-from bot.recipients.formatting import format_method
-from bot.settlement.errors import SettlementFailure
+from bot.settlement.errors import MethodVanished, SettlementFailure
 from bot.users import questions
 from bot.users.repository import UserRepository
 from bot.users.session import Session
@@ -141,12 +139,7 @@ class PayHandlers:
 
     async def _explain(self, session: Session, request: PaymentRequest, failure: Exception) -> None:
         """Say why there is no price or no order: `UNPAYABLE`."""
-        if isinstance(failure, Rejection):
-            why = session.format_rejection(failure)
-        elif isinstance(failure, MethodVanished):
-            why = session.t("payment_requests.pay.vanished", name=format_method(request.method))
-        else:
-            why = session.t("payment_requests.pay.no_price")
+        why = screens.explain_failure(session.reader, request, failure)
         await self._show_screen(session, screens.show_rejection(session.t, request, why))
 
     async def _review(self, session: Session, request: PaymentRequest, idr: int) -> None:
@@ -154,7 +147,7 @@ class PayHandlers:
         user_orders = await self._service.read_user_orders(_payer(session))
         try:
             estimated = await self._service.estimate(request, idr, ())
-            unpaid = self._service.find_unpaid(user_orders, request, estimated)
+            unpaid = self._service.find_unpaid(user_orders, request, estimated.idr, estimated.sats)
             if unpaid is not None:
                 await self._show_unpaid(session, request, unpaid)
                 return

@@ -26,24 +26,24 @@ from bot.core.zones import PRESUMED
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.vault import Vault, read_key_name
 from bot.infra.i18n import Html, Translations, Translator
-from bot.infra.telegram.ui.reader import format_arguments
+from bot.infra.telegram.ui.reader import Reader
 from bot.orders.limits import LINK_SPAN, TooManyFromLinks
 from bot.orders.order import Order, Payer, payer_on_page
 from bot.orders.pay_page.app import NoSuchPage
 from bot.orders.pay_page.lookup import PACE, BatchedReads
 from bot.orders.pay_page.payer import COOKIE, OriginLinks, read_form, set_cookie, to_page
 from bot.orders.pay_page.rendering import PARAMETER, Site, common_values, extend_templates, language_of
-from bot.orders.placement.service import MethodVanished
 from bot.orders.screens.payment import PATH
 from bot.payment_requests.buttons import REASONS
 from bot.payment_requests.model import PAGE_PATH, TOKEN, PaymentRequest, make_link
+from bot.payment_requests.paying.screens import explain_failure
 from bot.payment_requests.paying.service import Confirmation, NotPayable, PayService, read_rupiah
 from bot.payment_requests.screens import format_amount
 from bot.payment_requests.service import ReportService
 from bot.rates.model import Estimate
-from bot.recipients.formatting import format_full_method, format_method
+from bot.recipients.formatting import format_full_method
 from bot.recipients.numbers import mask_number
-from bot.settlement.errors import SettlementFailure
+from bot.settlement.errors import MethodVanished, SettlementFailure
 
 AMOUNT: Final = "amount"
 REPORT: Final = "report"
@@ -197,7 +197,8 @@ class RequestPages:
         return self._lead_to(request, order, asked, secret)
 
     async def _place(self, request: Request, asked: PaymentRequest, filled: FormId, payer: Payer) -> Order:
-        unpaid = await self._service.find_own_unpaid(asked, payer, filled.idr, filled.sats)
+        known = await self._service.orders_from(asked, payer)
+        unpaid = self._service.find_unpaid(known, asked, filled.idr, filled.sats)
         if unpaid is not None:
             return unpaid
         await self._service.check_browsers(asked)
@@ -311,11 +312,7 @@ class RequestPages:
         )
 
     def _explain(self, t: Translator, asked: PaymentRequest, failure: Exception) -> Html:
-        if isinstance(failure, Rejection):
-            return t(failure.key, **format_arguments(t, failure, self._clock.now(), PRESUMED))
-        if isinstance(failure, MethodVanished):
-            return t("payment_requests.pay.vanished", name=format_method(asked.method))
-        return t("payment_requests.pay.no_price")
+        return explain_failure(Reader(t, PRESUMED, self._clock.now()), asked, failure)
 
     def _render(
         self,

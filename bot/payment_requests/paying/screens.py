@@ -8,9 +8,10 @@ from datetime import tzinfo
 
 from bot.checkout.screens import format_choice
 from bot.checkout.steps.review import explain_price
+from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.reader import clip
+from bot.infra.telegram.ui.reader import Reader, clip
 from bot.infra.telegram.ui.screen import Button, Screen, in_rows
 from bot.orders.screens.formatting import format_full_price
 from bot.payment_requests.buttons import REASONS, PayAction, PayButton
@@ -18,8 +19,9 @@ from bot.payment_requests.model import PaymentRequest, RequestState
 from bot.payment_requests.screens import format_note
 from bot.payments.tokens import LIGHTNING
 from bot.rates.model import Estimate
-from bot.recipients.formatting import format_destination, format_full_method
+from bot.recipients.formatting import format_destination, format_full_method, format_method
 from bot.recipients.numbers import mask_number
+from bot.settlement.errors import MethodVanished
 from bot.users.buttons import send_row
 from bot.users.screens import SHOW_PHRASE
 
@@ -43,6 +45,15 @@ def show_not_payable(t: Translator, request: PaymentRequest, state: RequestState
 def show_unpaid(t: Translator, request: PaymentRequest) -> Screen:
     """Return that the payer has an unpaid order of this request, which follows."""
     return Screen(t("payment_requests.pay.unpaid"), (_leave_row(t, request),))
+
+
+def explain_failure(reader: Reader, request: PaymentRequest, failure: Exception) -> Html:
+    """Return why there is no price or no order."""
+    if isinstance(failure, Rejection):
+        return reader.format_rejection(failure)
+    if isinstance(failure, MethodVanished):
+        return reader.t("payment_requests.pay.vanished", name=format_method(request.method))
+    return reader.t("payment_requests.pay.no_price")
 
 
 def show_rejection(t: Translator, request: PaymentRequest, why: Html) -> Screen:

@@ -16,7 +16,7 @@ from bot.infra.feature import Infra
 from bot.orders.limits import DAY
 from bot.orders.notifications import OrderNotification
 from bot.orders.order import Order, OrderStatus, Payer
-from bot.orders.placement.service import ConfirmationOutdated, MethodVanished, OrderService, PlaceOrder
+from bot.orders.placement.service import ConfirmationOutdated, OrderService, PlaceOrder
 from bot.orders.repository import OrderRepository
 from bot.payment_requests.model import PaymentRequest, RequestState
 from bot.payment_requests.repository import PaymentRequestRepository
@@ -40,27 +40,6 @@ def read_rupiah(text: str) -> int:
     if amount.currency != "IDR":
         raise AmountRejected("payment_requests.pay.only_rupiah")
     return amount.value
-
-
-def find_unpaid(
-    orders: Iterable[Order], *, origin: str, idr: int, sats: int, now: datetime, drift_percent: Decimal
-) -> Order | None:
-    """Return the newest of a payer's orders from this link that takes the place of another one of `idr` rupiah.
-
-    It asks for the same amount, and may still be paid, or may have been created. A locked price must be about `sats`,
-    the price of the amount now.
-    """
-    return next(
-        (
-            order
-            for order in sorted(orders, key=lambda each: each.created_at, reverse=True)
-            if order.origin == origin
-            and order.amount == Amount("IDR", idr)
-            and order.blocks_another(now)
-            and _is_price_kept(order, idr, sats, now, drift_percent)
-        ),
-        None,
-    )
 
 
 def _is_price_kept(order: Order, idr: int, sats: int, now: datetime, drift_percent: Decimal) -> bool:
@@ -138,17 +117,6 @@ class PayService:
         async with self._database.reading() as tx:
             return await OrderRepository(tx).of_payer_from(request.id, payer)
 
-    async def find_own_unpaid(self, request: PaymentRequest, payer: Payer, idr: int, sats: int) -> Order | None:
-        """Return a payer's unpaid order of this amount from a link, if its price is about `sats`."""
-        return find_unpaid(
-            await self.orders_from(request, payer),
-            origin=request.id,
-            idr=idr,
-            sats=sats,
-            now=self._clock.now(),
-            drift_percent=self._orders.rules.drift_percent,
-        )
-
     async def check_browsers(self, request: PaymentRequest) -> None:
         """Raise `TooManyFromLinks` if no browser can pay this link right now. `place` decides."""
         async with self._database.reading() as tx:
@@ -167,21 +135,26 @@ class PayService:
             MethodVanished: the destination is no longer in the live list.
             SettlementFailure: the service doesn't answer.
         """
-        methods = await self._orders.catalogue.methods()
-        method = next((each for each in methods if each.pair == request.method.pair), None)
-        if method is None:
-            raise MethodVanished
+        method = await self._orders.catalogue.find(request.method)
         return await self._orders.estimate_order(user_orders, method, Amount("IDR", idr), LIGHTNING)
 
-    def find_unpaid(self, user_orders: Sequence[Order], request: PaymentRequest, estimated: Estimate) -> Order | None:
-        """Return the payer's unpaid order of this amount from the link, if its price still holds."""
-        return find_unpaid(
-            user_orders,
-            origin=request.id,
-            idr=estimated.idr,
-            sats=estimated.sats,
-            now=self._clock.now(),
-            drift_percent=self._orders.rules.drift_percent,
+    def find_unpaid(self, orders: Iterable[Order], request: PaymentRequest, idr: int, sats: int) -> Order | None:
+        """Return the newest of a payer's orders from this link that takes the place of another one of `idr` rupiah.
+
+        It asks for the same amount, and may still be paid, or may have been created. A locked price must be about
+        `sats`, the price of the amount now.
+        """
+        now, drift_percent = self._clock.now(), self._orders.rules.drift_percent
+        return next(
+            (
+                order
+                for order in sorted(orders, key=lambda each: each.created_at, reverse=True)
+                if order.origin == request.id
+                and order.amount == Amount("IDR", idr)
+                and order.blocks_another(now)
+                and _is_price_kept(order, idr, sats, now, drift_percent)
+            ),
+            None,
         )
 
     async def place(self, confirmed: Confirmation) -> Order:
@@ -207,14 +180,8 @@ class PayService:
                 raise NotPayable
             await PaymentRequestRepository(tx).record_use(request.id, now)
             await OrderRepository(tx).lock_payer(confirmed.payer)
-            unpaid = find_unpaid(
-                await OrderRepository(tx).counted_by_limits(confirmed.payer, now - DAY),
-                origin=request.id,
-                idr=idr,
-                sats=confirmed.sats,
-                now=now,
-                drift_percent=self._orders.rules.drift_percent,
-            )
+            counted = await OrderRepository(tx).counted_by_limits(confirmed.payer, now - DAY)
+            unpaid = self.find_unpaid(counted, request, idr, confirmed.sats)
             if unpaid is not None:
                 raise HasUnpaid(unpaid)
             return True

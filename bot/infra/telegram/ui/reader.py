@@ -102,6 +102,10 @@ class Reader:
         """Return a day in the reader's zone as `format_day` does."""
         return format_day(self.t, moment, self.now, self.zone)
 
+    def format_rejection(self, rejection: Rejection) -> Html:
+        """Return the reason of a rejection, in the reader's language and time zone."""
+        return self.t(rejection.key, **format_arguments(self.t, rejection, self.now, self.zone))
+
     def name_of(self, user_id: int) -> str:
         """Return a user's name, or their id if the name isn't known. For buttons and alerts."""
         return clip(self.names.get(user_id, "")) or str(user_id)
